@@ -1,0 +1,48 @@
+# headrace_target(<target>) gives every target of the project the same warnings, visibility, baseline, sanitizers and
+# linker, so that no two object files of one binary are built under different rules.
+
+option(HEADRACE_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+option(HEADRACE_STALL "Make every stage block at random, to find orders that only luck keeps" OFF)
+option(HEADRACE_LTO "Optimise over file borders (GCC, in objects that also link without it)" OFF)
+set(HEADRACE_SANITIZE "" CACHE STRING "Sanitizers of the whole build: 'address,undefined' or 'thread'")
+
+find_program(HEADRACE_CCACHE ccache)
+find_program(HEADRACE_MOLD mold)
+
+function(headrace_target target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow $<$<BOOL:${HEADRACE_WERROR}>:-Werror>)
+
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(${target} PRIVATE -Wthread-safety)
+  endif()
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    # Kernels above this baseline are chosen at run time.
+    target_compile_options(${target} PRIVATE -march=x86-64-v2)
+  endif()
+  if(HEADRACE_STALL)
+    target_compile_definitions(${target} PRIVATE HEADRACE_STALL=1)
+  endif()
+
+  if(HEADRACE_SANITIZE)
+    set(flags -fsanitize=${HEADRACE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE ${flags})
+    target_link_options(${target} PRIVATE ${flags})
+  endif()
+  if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Fat objects: the Python module is linked with LTO, test programs without it, which keeps their links short.
+    target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
+  endif()
+
+  if(HEADRACE_MOLD)
+    target_link_options(${target} PRIVATE -fuse-ld=mold)
+  endif()
+  if(HEADRACE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${HEADRACE_CCACHE}")
+  endif()
+endfunction()

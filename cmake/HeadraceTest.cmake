@@ -1,0 +1,28 @@
+# headrace_test(<name> <folder> LINK <targets...> [TIMEOUT seconds]) makes the GoogleTest program <name> of all test files in
+# <folder>, registered as one test. A folder without test files makes no program.
+
+function(headrace_test name folder)
+  cmake_parse_arguments(arg "" "PATTERN;TIMEOUT" "LINK" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/${arg_PATTERN}")
+  if(NOT sources)
+    return()
+  endif()
+
+  add_executable(${name} ${sources})
+  headrace_target(${name})
+  target_include_directories(${name} PRIVATE
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_definitions(${name} PRIVATE HEADRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
+  if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${name} PRIVATE -fno-lto)
+    target_link_options(${name} PRIVATE -fno-lto)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+endfunction()
