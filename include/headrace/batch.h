@@ -1,0 +1,82 @@
+// Batch: what one next() yields. Columns of one global batch, cut into one slice per replica.
+//
+// Memory: each column points into a Buffer that is shared by reference count; a column is valid and writable as long as its
+// Batch or a copy of its `buffer` lives. Every column starts on a 256-byte boundary. Dropping the last reference hands the
+// memory back to the pipeline's pool, from any thread, also after the pipeline is closed.
+// Values may be read from several threads; writing elements needs the caller's own synchronisation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headrace/types.h"
+
+namespace headrace {
+
+/// One piece of memory. Obtained only from the library.
+class Buffer {
+ public:
+  Buffer(std::uint8_t* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  std::uint8_t* data() const { return data_; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  std::uint8_t* data_;
+  std::size_t bytes_;
+};
+using BufferPtr = std::shared_ptr<Buffer>;
+
+/// A dense, C-contiguous array inside a buffer. For kBytes the elements are 24-byte string headers (see Column).
+struct Tensor {
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::uint8_t* data = nullptr;  ///< inside buffer; null only when there are no elements
+  BufferPtr buffer;
+
+  std::int64_t elements() const { return element_count(shape); }
+  std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype); }
+};
+
+enum class ColumnKind : std::uint8_t { kDense = 1, kRagged = 2 };
+
+/// One feature of one slice.
+/// Dense: `values` has shape [rows, …]. Ragged: `values` is flat [total, …] and row_splits[d] are the int64 splits of ragged
+/// dimension d, outermost first, each starting at 0 within its slice.
+/// Bytes (values.dtype == kBytes): `values.data` holds one 24-byte TensorFlow string header of OFFSET type per element,
+/// followed by the payload of all strings in row order; byte_offsets is int64 [elements + 1] into `payload`.
+struct Column {
+  std::string name;
+  ColumnKind kind = ColumnKind::kDense;
+  Tensor values;
+  std::vector<Tensor> row_splits;
+  Tensor byte_offsets;
+  const std::uint8_t* payload = nullptr;  ///< kBytes only; lives in values.buffer
+
+  /// String `i` of a bytes column; valid as long as the buffer.
+  std::string_view bytes_at(std::int64_t i) const;
+};
+
+/// One replica's share of a global batch.
+struct Slice {
+  std::int64_t rows = 0;
+  std::vector<Column> columns;  ///< in schema order
+
+  /// The column of that name, or null.
+  const Column* find(std::string_view name) const;
+};
+
+/// One global batch.
+struct Batch {
+  std::int64_t number = 0;       ///< batches cut by this iterator before this one (restored positions included)
+  std::int64_t epoch = 0;        ///< epoch of its first row
+  std::int64_t global_rows = 0;  ///< sum over replicas
+  std::vector<Slice> replicas;   ///< one per device; one when nothing was split
+};
+
+}  // namespace headrace

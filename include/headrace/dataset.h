@@ -1,0 +1,126 @@
+// Dataset: the declared pipeline. An immutable tree of ops; every step returns a new Dataset and checks its arguments.
+//
+//   auto pipeline = TFRecordDataset({.items = {"data/train-*.tfrecord"}}, {})
+//                       .interleave({.cycle_length = 16, .block_length = 16})
+//                       .repeat().shuffle({.buffer_size = 2000, .seed = 42}).batch({.size = 1024, .drop_remainder = true})
+//                       .parse(schema).prefetch_to_device({.devices = {"/CPU:0", "/CPU:1"}}).open();
+//
+// The first wrong step is kept in status() and given back by every later step and by open(). Grammar:
+//   source -> {shard, take, skip, interleave, repeat, shuffle}* -> batch -> parse -> {take, skip}* -> prefetch_to_device
+// (interleave at most once and before the other record steps). Constructors touch no file; open() does.
+// A Dataset is a value: copies share the tree. It counts the iterators that delivered a batch (see open()); that count is
+// atomic, everything else is constant, so any thread may use it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "headrace/position.h"
+#include "headrace/schema.h"
+#include "headrace/status.h"
+
+namespace headrace {
+
+class Pipeline;
+
+/// What to read: one string (a path, else a pattern, else a folder), or a list of literal paths.
+struct Files {
+  std::vector<std::string> items;
+  bool is_list = false;
+};
+
+enum class CompressionType : std::uint8_t { kAuto = 0, kNone, kGzip, kZlib };
+enum class Verify : std::uint8_t { kFull = 0, kHeader, kOff };
+enum class OnCorrupt : std::uint8_t { kRaise = 0, kSkip };
+
+struct ReadOptions {
+  // behaviour
+  CompressionType compression = CompressionType::kAuto;
+  Verify verify = Verify::kFull;
+  OnCorrupt on_corrupt = OnCorrupt::kRaise;
+  std::int64_t max_skipped = 1000;  ///< distinct damaged records before skipping becomes an error
+  std::optional<std::int64_t>
+      max_record_bytes;       ///< larger records are kResourceExhausted; at most 4 GiB - 1 in any case
+  bool deterministic = true;  ///< false: interleave takes whichever shard is ready
+  int stream_version = 1;
+  // performance
+  std::optional<int> num_threads;            ///< default: CPUs this process may use, ceil(min(affinity, cgroup quota))
+  std::optional<std::int64_t> memory_bytes;  ///< default: no limit
+};
+
+struct InterleaveOptions {
+  std::int64_t cycle_length = 16;
+  std::int64_t block_length = 1;
+};
+
+struct ShuffleOptions {
+  std::int64_t buffer_size = 0;      ///< records, >= 1
+  std::optional<std::int64_t> seed;  ///< nothing: drawn once, when the step is declared
+  bool reshuffle_each_iteration = true;
+  bool mix_epochs = false;  ///< true: with repeat() before it, TensorFlow's mixing stream
+};
+
+struct BatchOptions {
+  std::int64_t size = 0;  ///< rows of the global batch, >= 1
+  bool drop_remainder = false;
+};
+
+enum class Remainder : std::uint8_t { kSplit = 0 };
+
+struct DeviceOptions {
+  std::vector<std::string> devices;  ///< "/CPU:0", …; one replica each
+  int depth = 2;                     ///< batches that wait ready per device, >= 1
+  Remainder remainder = Remainder::kSplit;
+};
+
+/// One op as declared; the id is its place in the tree, stable from the first step.
+struct OpDescription {
+  int id = 0;
+  std::string name;       ///< "tfrecord", "interleave", …
+  std::string arguments;  ///< canonical text, part of the identity of a saved position
+};
+
+struct Op;  // internal
+
+class Dataset {
+ public:
+  Dataset interleave(const InterleaveOptions& options) const;
+  Dataset repeat(std::optional<std::int64_t> count = std::nullopt) const;  ///< nothing or -1: for ever
+  Dataset shuffle(const ShuffleOptions& options) const;
+  Dataset shard(std::int64_t num_shards, std::int64_t index) const;
+  Dataset take(std::int64_t count) const;  ///< records before batch, batches after; -1: all
+  Dataset skip(std::int64_t count) const;  ///< -1: all
+  Dataset batch(const BatchOptions& options) const;
+  Dataset parse(Schema schema) const;
+  Dataset prefetch_to_device(const DeviceOptions& options) const;
+  Dataset assert_cardinality(std::int64_t records) const;  ///< records an epoch of the source
+
+  const Status& status() const { return status_; }
+  std::vector<OpDescription> ops() const;
+
+  /// Batches an epoch, or of the whole stream when it is not repeated; nothing when that is not known; -1 when endless.
+  std::optional<std::int64_t> cardinality() const;
+
+  /// Finds the files, checks all of them at once, and starts reading. The k-th iterator that delivered a batch starts at
+  /// epoch k when shuffles reshuffle. `position`: continue there instead. The iterator counts once it delivers.
+  Result<Pipeline> open(const std::optional<Position>& position = std::nullopt) const;
+  /// The epoch at which the next open() starts.
+  void set_epoch(std::int64_t epoch) const;
+  /// Finds and checks the files, reads nothing; warnings of the file list.
+  Result<std::vector<std::string>> check() const;
+
+ private:
+  friend Dataset TFRecordDataset(Files files, const ReadOptions& options);
+  friend class DatasetBuilder;
+  std::shared_ptr<const Op> op_;
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+  Status status_;
+};
+
+Dataset TFRecordDataset(Files files, const ReadOptions& options = {});
+
+}  // namespace headrace

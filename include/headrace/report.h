@@ -1,0 +1,42 @@
+// Report: what the probes of a pipeline say. A snapshot; taking one does not disturb the run. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace {
+
+class Pipeline;
+
+struct StageReport {
+  std::string name;            ///< "read", "order", "parse", "deliver"
+  double busy_seconds = 0;     ///< summed over threads
+  double starved_seconds = 0;  ///< waiting for input
+  double blocked_seconds = 0;  ///< waiting for room downstream
+  std::int64_t records = 0;
+  std::int64_t bytes = 0;  ///< payload bytes that left the stage
+};
+
+struct Report {
+  std::vector<StageReport> stages;    ///< in flow order
+  std::vector<std::string> warnings;  ///< one per cause
+  std::vector<std::int64_t> seeds;    ///< of the shuffles, in op order
+  std::int64_t epoch = 0;
+  std::int64_t batches = 0;                  ///< delivered
+  std::int64_t skipped = 0;                  ///< distinct records skipped as damaged
+  std::vector<std::string> skipped_records;  ///< the first ones, with file, record, offset, reason
+  double consumer_wait_seconds = 0;          ///< time next() spent waiting
+  int threads = 0;
+  std::int64_t record_bytes = 0;  ///< memory in record blocks
+  std::int64_t batch_bytes = 0;   ///< memory in batches that the pipeline still owns
+  std::int64_t held_by_consumer_bytes = 0;
+};
+
+/// The report of a running or ended pipeline.
+Report report(const Pipeline& pipeline);
+
+/// The report as JSON text.
+std::string to_json(const Report& report);
+
+}  // namespace headrace

@@ -1,0 +1,16 @@
+// What this CPU can do, by our own CPUID check. Read once; any thread.
+#pragma once
+
+namespace headrace {
+
+struct CpuFeatures {
+  bool sse42 = false;
+  bool pclmul = false;
+  bool avx2 = false;
+  bool avx512 = false;  ///< F, BW, VL and VBMI2, with operating-system support
+};
+
+/// Detected features, cut down by HEADRACE_CPU ("scalar", "sse42", "avx2", "avx512", "auto").
+const CpuFeatures& cpu_features();
+
+}  // namespace headrace

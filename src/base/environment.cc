@@ -1,0 +1,78 @@
+#include "base/environment.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+namespace headrace {
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here calls setenv
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+Status bad_value(const char* name, const std::string& value, const char* wanted) {
+  return invalid_argument(std::string(name) + "='" + value + "' is not " + wanted);
+}
+
+template <class T>
+std::optional<T> parse_whole(const char* first, const char* last) {
+  T value{};
+  const auto [end, error] = std::from_chars(first, last, value);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Result<std::optional<int>> environment_threads() {
+  const auto text = variable("HEADRACE_THREADS");
+  if (!text) return std::optional<int>();
+  const auto value = parse_whole<int>(text->data(), text->data() + text->size());
+  if (!value || *value < 1) return bad_value("HEADRACE_THREADS", *text, "a number of threads >= 1");
+  return value;
+}
+
+Result<std::optional<std::int64_t>> environment_memory_limit() {
+  const auto text = variable("HEADRACE_MEMORY_LIMIT");
+  if (!text) return std::optional<std::int64_t>();
+  static constexpr char kSuffixes[] = "KMG";
+  const char* suffix = std::strchr(kSuffixes, text->back());
+  const std::size_t digits = text->size() - (suffix != nullptr ? 1 : 0);
+  const auto value = parse_whole<std::int64_t>(text->data(), text->data() + digits);
+  const int shift = suffix == nullptr ? 0 : 10 * (static_cast<int>(suffix - kSuffixes) + 1);
+  if (!value || *value < 1 || *value > (INT64_MAX >> shift)) {
+    return bad_value("HEADRACE_MEMORY_LIMIT", *text, "a number of bytes >= 1 with an optional K, M or G");
+  }
+  return std::optional<std::int64_t>(*value << shift);
+}
+
+Result<std::string> environment_cpu() {
+  const std::string value = variable("HEADRACE_CPU").value_or("auto");
+  for (const char* known : {"auto", "scalar", "sse42", "avx2", "avx512"}) {
+    if (value == known) return value;
+  }
+  return bad_value("HEADRACE_CPU", value, "one of auto, scalar, sse42, avx2, avx512");
+}
+
+Result<double> environment_stall_seconds() {
+  const auto text = variable("HEADRACE_STALL_SECONDS");
+  if (!text) return 30.0;
+  const auto value = parse_whole<double>(text->data(), text->data() + text->size());
+  if (!value || !(*value > 0)) return bad_value("HEADRACE_STALL_SECONDS", *text, "a number of seconds > 0");
+  return *value;
+}
+
+int environment_local_processes() {
+  for (const char* name : {"LOCAL_WORLD_SIZE", "SLURM_NTASKS_PER_NODE"}) {
+    const auto text = variable(name);
+    if (!text) continue;
+    const auto value = parse_whole<int>(text->data(), text->data() + text->size());
+    if (value && *value >= 1) return *value;
+  }
+  return 1;
+}
+
+}  // namespace headrace

@@ -1,0 +1,26 @@
+// The only place that reads environment variables. Values are read when asked for; any thread.
+//
+// HEADRACE_THREADS        worker threads of this process, >= 1
+// HEADRACE_MEMORY_LIMIT   memory budget of a pipeline: bytes, or with suffix K, M, G (1024-based)
+// HEADRACE_CPU            highest kernel set to use: auto, scalar, sse42, avx2, avx512
+// HEADRACE_STALL_SECONDS  a consumer that waits longer gets one warning; > 0, default 30
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "headrace/status.h"
+
+namespace headrace {
+
+/// Nothing when unset; kInvalidArgument naming variable and value when it cannot be used.
+Result<std::optional<int>> environment_threads();
+Result<std::optional<std::int64_t>> environment_memory_limit();
+Result<std::string> environment_cpu();
+Result<double> environment_stall_seconds();
+
+/// How many worker processes share this host: LOCAL_WORLD_SIZE, else SLURM_NTASKS_PER_NODE, else 1.
+int environment_local_processes();
+
+}  // namespace headrace

@@ -1,0 +1,19 @@
+// RecordBatch: the records of one global batch in row order, before parsing, and where the stream stands behind it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "record/stage_state.h"
+
+namespace headrace {
+
+struct RecordBatch {
+  std::int64_t number = 0;      ///< batches before this one in the stream of this iterator
+  std::int64_t epoch = 0;       ///< epoch of the first row
+  std::int64_t rows = 0;        ///< sum of the counts of `runs`
+  std::vector<RecordRun> runs;  ///< row order
+  StateDelta state;             ///< position behind the last row
+};
+
+}  // namespace headrace

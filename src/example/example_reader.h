@@ -1,0 +1,63 @@
+// ExampleReader: finds the wanted features of a serialized tf.train.Example.
+//
+// Key order is learned: up to 8 layouts (entry i of the record holds key k) are tried first and checked by length and full
+// compare; a miss goes to a perfect hash on the key's bytes. Sizes are always read, never guessed. The hash path alone is
+// the reference and gives the same answers. SEMANTICS.md section 3 is the contract (protobuf's rules: unknown fields are
+// skipped, the last entry of a key counts, lists of one kind are merged, of the last kind kept).
+// One object per thread; KeySet is shared and constant.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "example/feature_view.h"
+#include "headrace/status.h"
+
+namespace headrace {
+
+/// The distinct wire keys that a schema asks for, with a perfect hash.
+class KeySet {
+ public:
+  explicit KeySet(std::vector<std::string> keys);
+  std::size_t size() const { return keys_.size(); }
+  const std::string& key(std::size_t index) const { return keys_[index]; }
+  /// Index of `key`, or -1. `key.data()` must be readable for 8 bytes before its end or 8 behind its start within the
+  /// padded record.
+  int find(std::string_view key) const;
+
+ private:
+  std::vector<std::string> keys_;
+  std::vector<std::int16_t> table_;
+  std::uint64_t multiplier_ = 0;
+  int shift_ = 0;
+};
+
+class ExampleReader {
+ public:
+  explicit ExampleReader(std::shared_ptr<const KeySet> keys);
+  ~ExampleReader();
+  ExampleReader(const ExampleReader&) = delete;
+  ExampleReader& operator=(const ExampleReader&) = delete;
+
+  /// Fills views[i] for key i of the set. `record` must be followed by kRecordPadding readable bytes. A failure is
+  /// kSchemaMismatch without a where ("malformed record …"), or with the key when a wanted feature is malformed.
+  Status read(std::span<const std::uint8_t> record, std::span<FeatureView> views);
+
+  /// True when the last record looked like a SequenceExample (it had feature_lists).
+  bool saw_feature_lists() const;
+  /// Keys of `record`, at most `limit`, for the text of an error; empty when it is malformed.
+  static std::vector<std::string> list_keys(std::span<const std::uint8_t> record, std::size_t limit);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Readable bytes that must follow every record.
+constexpr std::size_t kRecordPadding = 64;
+
+}  // namespace headrace

@@ -1,0 +1,22 @@
+// FeatureView: one feature of one record while it is still wire bytes. Borrowed: valid as long as the record and the reader
+// that filled it are not used for another record.
+#pragma once
+
+#include <cstdint>
+
+namespace headrace {
+
+enum class ListKind : std::uint8_t {
+  kAbsent = 0,  ///< key not in the record, or present without a kind: both count as missing
+  kBytes = 1,   ///< the numbers are the field numbers of tf.train.Feature
+  kFloat = 2,
+  kInt64 = 3,
+};
+
+struct FeatureView {
+  const std::uint8_t* data = nullptr;  ///< content of the list message (BytesList, FloatList, Int64List)
+  std::uint32_t size = 0;
+  ListKind kind = ListKind::kAbsent;
+};
+
+}  // namespace headrace

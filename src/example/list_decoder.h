@@ -1,0 +1,26 @@
+// Decoders of the three list messages: packed, unpacked, several chunks, mixed; values in order, as protobuf reads them.
+//
+// Pure functions on a FeatureView of the right kind. count_* walk the list once and give the number of values, or -1 when it
+// is malformed (wrong wire type of field 1, cut varint, packed floats whose length is no multiple of 4, value longer than
+// the list). decode_* write at most `capacity` values and give the true number of values, or -1; nothing is written beyond
+// `capacity`. Unknown fields are skipped. Hot paths are the packed single chunk; they are in the header or in kernels.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "example/feature_view.h"
+
+namespace headrace {
+
+std::int64_t count_int64_list(const FeatureView& list);
+std::int64_t decode_int64_list(const FeatureView& list, std::int64_t* out, std::int64_t capacity);
+
+std::int64_t count_float_list(const FeatureView& list);
+std::int64_t decode_float_list(const FeatureView& list, float* out, std::int64_t capacity);
+
+std::int64_t count_bytes_list(const FeatureView& list, std::int64_t* total_bytes);
+/// The values as views into the record.
+std::int64_t decode_bytes_list(const FeatureView& list, std::string_view* out, std::int64_t capacity);
+
+}  // namespace headrace

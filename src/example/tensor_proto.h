@@ -1,0 +1,39 @@
+// Reader of a serialized tensorflow.TensorProto. SEMANTICS.md section 8 is the contract.
+//
+// Pure functions; nothing is allocated in proportion to a claimed shape before the bytes for it are known to be there.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headrace/status.h"
+#include "headrace/types.h"
+
+namespace headrace {
+
+/// Walks the message once; borrowed from `proto`.
+struct TensorProtoView {
+  DType dtype = DType::kFloat32;
+  int rank = 0;
+  std::int64_t dims[8] = {};            ///< the first 8; larger ranks are in `more_dims`
+  std::vector<std::int64_t> more_dims;  ///< empty in the usual case
+  std::int64_t elements = 0;            ///< product of the dims, checked
+  std::string_view content;             ///< tensor_content, when it counts
+  bool has_content = false;
+  std::span<const std::uint8_t> message;  ///< the whole proto, for the typed fields
+};
+
+/// Fails with kSchemaMismatch (no where): malformed, unknown dtype, bad dimension, …
+Status read_tensor_proto(std::span<const std::uint8_t> proto, TensorProtoView* view);
+
+/// Writes the elements (native order) to `out`, which has room for view.elements of view.dtype. Not for kBytes.
+/// tensor_content, typed field, or typed field whose last value fills the rest.
+Status decode_tensor_proto(const TensorProtoView& view, std::uint8_t* out);
+
+/// The strings of a kBytes tensor, borrowed; `out` gets view.elements entries.
+Status decode_string_tensor(const TensorProtoView& view, std::vector<std::string_view>* out);
+
+}  // namespace headrace

@@ -1,0 +1,90 @@
+// RecordBlock and RecordRun: how records travel from the readers to the parser without being touched one by one.
+//
+// A block holds the bytes of whole records that stand one behind the other in one shard; a large record has a block of its
+// own. A run names neighbouring records of one block in 16 bytes. Blocks come from a BlockPool and go back to it when every
+// record of theirs was released: plain counts under the pool's mutex, which is taken once per call, never per record.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/mutex.h"
+
+namespace headrace {
+
+/// Payload of one record inside its block; the 12-byte header stands before it and the 4-byte footer behind it in the shard.
+struct RecordSpan {
+  std::uint32_t offset;
+  std::uint32_t length;
+};
+
+/// Readable bytes behind the last payload byte of every block, for SIMD loads. Their content is arbitrary.
+constexpr std::size_t kBlockPadding = 64;
+
+struct RecordBlock {
+  // constant once the block is filled
+  std::uint8_t* data = nullptr;  ///< `capacity` + kBlockPadding bytes
+  std::size_t capacity = 0;
+  std::uint32_t shard = 0;          ///< index in the shard list
+  std::uint64_t first_ordinal = 0;  ///< ordinal in the shard of records[0]; the others follow without gap
+  std::uint64_t stream_offset = 0;  ///< place of data[0] in the uncompressed stream of the shard
+  std::vector<RecordSpan> records;
+
+  // guarded by the pool's mutex
+  std::uint32_t live = 0;  ///< records not yet released
+
+  std::span<const std::uint8_t> payload(std::uint32_t index) const {
+    return {data + records[index].offset, records[index].length};
+  }
+  /// Offset of the record's header in the uncompressed stream.
+  std::uint64_t header_offset(std::uint32_t index) const { return stream_offset + records[index].offset - 12; }
+};
+
+struct RecordRun {
+  RecordBlock* block;
+  std::uint32_t first;  ///< index in block->records
+  std::uint32_t count;  ///< >= 1
+};
+static_assert(sizeof(RecordRun) == 16);
+
+/// Identity of a record: enough to find, name and read it again.
+struct RecordId {
+  std::uint32_t shard = 0;
+  std::uint64_t ordinal = 0;
+  std::uint64_t offset = 0;  ///< of the header in the uncompressed stream
+};
+
+inline RecordId record_id(const RecordRun& run, std::uint32_t index_in_run = 0) {
+  const std::uint32_t index = run.first + index_in_run;
+  return {run.block->shard, run.block->first_ordinal + index, run.block->header_offset(index)};
+}
+
+/// Recycles blocks by size class (steps of a quarter of a power of two). All calls may be concurrent. Must outlive its blocks.
+class BlockPool {
+ public:
+  BlockPool();
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  /// An empty block with room for `bytes`; null only when the system has no memory.
+  RecordBlock* acquire(std::size_t bytes);
+  /// After filling: every record is live. Blocks without records go straight back.
+  void publish(RecordBlock* block);
+  /// Gives records back; a block whose last record is released is recycled.
+  void release(std::span<const RecordRun> runs);
+  /// Gives a block back that was never published.
+  void discard(RecordBlock* block);
+
+  /// Bytes of all blocks that are out, and of those on the free lists.
+  std::int64_t bytes_in_use() const;
+  std::int64_t bytes_free() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace headrace

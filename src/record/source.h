@@ -1,0 +1,69 @@
+// The source stage: shards, read ahead in parallel and interleaved in tf.data's deterministic order.
+//
+// Reading, inflating, framing and CRC checks are tasks of `work` (of `io` when a read would wait for a disk); pull() only
+// takes finished blocks and hands out runs of them, waiting when the block it needs is not there yet. `source.epoch` order:
+// shard order is the list's, every epoch. A shard that fails puts its failure at its place in the interleaved sequence.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "headrace/dataset.h"
+#include "record/record_stage.h"
+#include "runtime/probe.h"
+#include "runtime/warnings.h"
+#include "runtime/worker_pool.h"
+#include "shard/file_list.h"
+
+namespace headrace {
+
+/// Records that were skipped as damaged: distinct (file, ordinal, offset), the first ones with their text. Any thread.
+class SkipLog {
+ public:
+  explicit SkipLog(std::int64_t max_skipped) : max_skipped_(max_skipped) {}
+  /// Counts the damage once; a failure (the damage itself, plus the limit in its text) when there are too many.
+  Status add(const Status& damage) HEADRACE_EXCLUDES(mutex_);
+  std::int64_t count() const HEADRACE_EXCLUDES(mutex_);
+  /// Texts of the first 20.
+  std::vector<std::string> first() const HEADRACE_EXCLUDES(mutex_);
+
+ private:
+  const std::int64_t max_skipped_;
+  mutable Mutex mutex_;
+  std::set<std::pair<std::string, std::int64_t>> seen_ HEADRACE_GUARDED_BY(mutex_);
+  std::vector<std::string> first_ HEADRACE_GUARDED_BY(mutex_);
+};
+
+struct SourceOptions {
+  // behaviour
+  ReadOptions read;
+  std::int64_t cycle_length = 1;  ///< 1 = one shard after another
+  std::int64_t block_length = 1;
+  // performance
+  int blocks_ahead = 2;                  ///< finished or running blocks per open shard
+  int shards_ahead = 2;                  ///< shards opened and read ahead beyond the cycle
+  std::int64_t record_budget_bytes = 0;  ///< no read-ahead beyond the first block of a shard above this; 0 = no limit
+};
+
+/// What the source uses; all outlive the stage.
+struct SourceContext {
+  std::shared_ptr<const ShardList> shards;
+  BlockPool* blocks = nullptr;
+  TaskGroup* work = nullptr;
+  TaskGroup* io = nullptr;
+  TaskPriority priority = 0;  ///< of a block that is needed next; read-ahead adds to it
+  SkipLog* skipped = nullptr;
+  WarningLog* warnings = nullptr;
+  StageProbe* probe = nullptr;  ///< "read"
+};
+
+std::unique_ptr<RecordStage> make_source(const SourceContext& context, const SourceOptions& options);
+
+/// Reads single records again from the same shards (restoring buffers).
+std::unique_ptr<RecordFetcher> make_fetcher(const SourceContext& context, const SourceOptions& options);
+
+}  // namespace headrace

@@ -1,0 +1,143 @@
+#include "runtime/worker_pool.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/stall.h"
+
+namespace headrace {
+namespace {
+
+constexpr int kIoThreads = 8;
+
+// One shared pool per process: a child of fork() has none of the parent's threads, so it must not find the parent's pool.
+class SharedPool {
+ public:
+  std::shared_ptr<WorkerPool> get(const char* name, int threads) HEADRACE_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    auto pool = process_ == getpid() ? pool_.lock() : nullptr;
+    if (!pool) {
+      pool = std::make_shared<WorkerPool>(name, threads);
+      pool_ = pool;
+      process_ = getpid();
+    }
+    return pool;
+  }
+
+ private:
+  Mutex mutex_;
+  std::weak_ptr<WorkerPool> pool_ HEADRACE_GUARDED_BY(mutex_);
+  pid_t process_ HEADRACE_GUARDED_BY(mutex_) = 0;
+};
+
+// Orders a heap so that its front runs first.
+constexpr auto kRunsLater = [](const auto& a, const auto& b) {
+  return a.priority != b.priority ? a.priority > b.priority : a.order > b.order;
+};
+
+}  // namespace
+
+WorkerPool::WorkerPool(std::string name, int threads) : name_(std::move(name)) { grow(threads); }
+
+WorkerPool::~WorkerPool() {
+  stop_.request_stop();
+  std::vector<Thread> threads;
+  {
+    MutexLock lock(mutex_);
+    threads.swap(threads_);
+  }
+}
+
+std::shared_ptr<WorkerPool> WorkerPool::shared(int threads) {
+  static SharedPool shared;
+  auto pool = shared.get("headrace work", threads);
+  pool->grow(threads);
+  return pool;
+}
+
+std::shared_ptr<WorkerPool> WorkerPool::shared_io() {
+  static SharedPool shared;
+  return shared.get("headrace io", kIoThreads);
+}
+
+int WorkerPool::threads() const {
+  MutexLock lock(mutex_);
+  return static_cast<int>(threads_.size());
+}
+
+void WorkerPool::grow(int threads) {
+  MutexLock lock(mutex_);
+  while (static_cast<int>(threads_.size()) < threads) {
+    threads_.emplace_back(name_ + " " + std::to_string(threads_.size()), [this] { work(); });
+  }
+}
+
+TaskGroup* WorkerPool::best_group() {
+  TaskGroup* best = nullptr;
+  for (TaskGroup* group : groups_) {
+    if (group->heap_.empty() || group->running_ >= group->max_running_) continue;
+    if (best == nullptr || kRunsLater(best->heap_.front(), group->heap_.front())) best = group;
+  }
+  return best;
+}
+
+void WorkerPool::work() {
+  const std::stop_token stop = stop_.get_token();
+  mutex_.lock();
+  for (;;) {
+    TaskGroup* group = nullptr;
+    if (!changed_.wait(mutex_, stop, [this, &group]() HEADRACE_REQUIRES(mutex_) {
+          group = best_group();
+          return group != nullptr;
+        })) {
+      mutex_.unlock();
+      return;
+    }
+    std::pop_heap(group->heap_.begin(), group->heap_.end(), kRunsLater);
+    std::function<void()> run = std::move(group->heap_.back().run);
+    group->heap_.pop_back();
+    ++group->running_;
+    mutex_.unlock();
+    random_stall();
+    run();
+    run = nullptr;
+    mutex_.lock();
+    --group->running_;
+    if (group->closed_) {
+      drained_.notify_all();
+    } else if (!group->heap_.empty()) {
+      changed_.notify_one();  // the group was at its cap: its next task is ready for another thread
+    }
+  }
+}
+
+TaskGroup::TaskGroup(std::shared_ptr<WorkerPool> pool, int max_running)
+    : pool_(std::move(pool)), max_running_(max_running) {
+  MutexLock lock(pool_->mutex_);
+  pool_->groups_.push_back(this);
+}
+
+TaskGroup::~TaskGroup() { close(); }
+
+void TaskGroup::submit(TaskPriority priority, std::function<void()> run) {
+  MutexLock lock(pool_->mutex_);
+  if (closed_) return;
+  heap_.push_back({priority, pool_->submitted_++, std::move(run)});
+  std::push_heap(heap_.begin(), heap_.end(), kRunsLater);
+  pool_->changed_.notify_one();
+}
+
+void TaskGroup::close() {
+  std::vector<WorkerPool::Waiting> dropped;
+  MutexLock lock(pool_->mutex_);
+  if (!closed_) {
+    closed_ = true;
+    dropped.swap(heap_);
+    std::erase(pool_->groups_, this);
+  }
+  // No stop token: running tasks watch their own and end soon.
+  pool_->drained_.wait(pool_->mutex_, std::stop_token(), [this] { return running_ == 0; });
+}
+
+}  // namespace headrace

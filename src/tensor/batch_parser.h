@@ -1,0 +1,61 @@
+// BatchParser: turns the records of one batch into the columns of one slice per replica, straight into their final memory.
+//
+// A ParseJob is one batch on its way. Phases: dense columns first (and counts of the variable ones), then, if the schema has
+// variable columns, one prefix sum and a second phase that writes their values in place. In each phase the tasks may run
+// concurrently, each exactly once; when all have returned, one thread calls finish_phase().
+//   do { for (i < job.tasks()) job.run(i); } while (job.finish_phase());   then  job.take()
+// The records must stay readable (with kRecordPadding behind each) until the last run() has returned.
+// Failures: the lowest row's, there the first feature in schema order, with key and row in its where; the same at any
+// number of tasks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "headrace/batch.h"
+#include "headrace/schema.h"
+#include "headrace/status.h"
+#include "tensor/buffer_pool.h"
+
+namespace headrace {
+
+using RecordBytes = std::span<const std::uint8_t>;
+
+/// Where a row came from, for the columns `_shard` and `_record` (Schema::origin).
+struct RowOrigin {
+  std::int64_t shard;
+  std::int64_t record;
+};
+
+struct ParseInput {
+  std::vector<RecordBytes> rows;           ///< row order of the global batch
+  std::vector<std::int64_t> replica_rows;  ///< rows of each replica; the sum is rows.size()
+  std::vector<RowOrigin> origins;          ///< one per row when the schema asks for origin, else empty
+};
+
+class ParseJob {
+ public:
+  virtual ~ParseJob() = default;
+  virtual int tasks() const = 0;
+  virtual void run(int task) = 0;
+  /// True: another phase follows. False: take() may be called.
+  virtual bool finish_phase() = 0;
+  /// The slices, one per replica; or the failure.
+  virtual Result<std::vector<Slice>> take() = 0;
+};
+
+class BatchParser {
+ public:
+  virtual ~BatchParser() = default;
+  /// Any thread. `rows_per_task` is rounded up to a multiple of 64.
+  virtual std::unique_ptr<ParseJob> begin(ParseInput input, std::int64_t rows_per_task) = 0;
+};
+
+/// Parses Examples by `schema` (validated). Buffers come from `pool`.
+std::unique_ptr<BatchParser> make_example_parser(const Schema& schema, std::shared_ptr<BufferPool> pool);
+/// No parsing: one bytes column named "" with the records themselves.
+std::unique_ptr<BatchParser> make_records_parser(std::shared_ptr<BufferPool> pool);
+
+}  // namespace headrace

@@ -1,0 +1,33 @@
+// BufferPool: recycles the memory of batches by size class, so that steady state touches no fresh page.
+//
+// A buffer is handed out as a shared_ptr and returns to the pool when the last reference goes, from any thread, also after
+// the pipeline is gone: each buffer keeps the pool's state alive. All calls may be concurrent. There is no fixed number of
+// buffers: a consumer that keeps batches makes the pool allocate, never wait.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "headrace/batch.h"
+
+namespace headrace {
+
+/// Alignment of every column. TensorFlow aborts the process below 64.
+constexpr std::size_t kColumnAlignment = 256;
+
+class BufferPool {
+ public:
+  BufferPool();
+
+  /// Memory for `bytes` (>= 0), aligned to kColumnAlignment, content arbitrary; null only when the system has none.
+  BufferPtr acquire(std::size_t bytes);
+  /// Bytes of buffers that are out, and of those on the free lists.
+  std::int64_t bytes_in_use() const;
+  std::int64_t bytes_free() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace headrace
