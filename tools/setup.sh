@@ -33,9 +33,10 @@ quietly() {
 }
 
 install_packages() {
-  local missing=() name as_root=()
+  local missing=() name present as_root=()
+  present=$(dpkg-query -W -f '${binary:Package} ${db:Status-Abbrev}\n' "$@" 2>/dev/null | sed -n 's/^\([^ :]*\).* ii *$/\1/p' || true)
   for name in "$@"; do
-    dpkg-query -W -f '${db:Status-Abbrev}\n' "$name" 2>/dev/null | grep -q '^ii' || missing+=("$name")
+    grep -qx "$name" <<<"$present" || missing+=("$name")
   done
   if ((${#missing[@]} == 0)); then return; fi
   command -v apt-get >/dev/null || die "install these with your package manager, then run again: ${missing[*]}"
@@ -69,9 +70,8 @@ configure() {
 build() {
   local preset=$1
   configure "$preset"
-  if [[ -z $(ninja -C "$ROOT/build/$preset" -n 2>/dev/null | grep -v 'no work to do\|Entering directory') ]]; then return; fi
-  say "build/$preset"
-  cmake --build "$ROOT/build/$preset" -j "$(nproc)" >&2
+  cmake --build "$ROOT/build/$preset" -j "$(nproc)" 2>&1 |
+    { grep --line-buffered -v 'no work to do\|Re-checking globbed' || true; } >&2
 }
 
 # The lock keeps two set-ups in one tree from installing over each other.
