@@ -49,7 +49,8 @@ wheel() {
 run_tests() {
   set_up
   step cxx ctest --preset release -j "$(nproc)"
-  step python "$PYTHON" -m pytest -p no:cacheprovider tests/python tests/checks
+  # A test that hangs shows every thread's stack after faulthandler_timeout (pyproject.toml), then the step is ended.
+  step python timeout -k 10 900 "$PYTHON" -m pytest -p no:cacheprovider tests/python tests/checks
   step layers "$PYTHON" tests/checks/check_layers.py
   step files "$PYTHON" tests/checks/check_files.py
   step format "$PYTHON" tests/checks/check_format.py
