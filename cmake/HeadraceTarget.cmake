@@ -27,6 +27,8 @@ function(headrace_target target)
     # Kernels above this baseline are chosen at run time.
     target_compile_options(${target} PRIVATE -march=x86-64-v2)
   endif()
+  # Bounds of spans, vectors and optionals are checked wherever asserts are.
+  target_compile_definitions(${target} PRIVATE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
   if(HEADRACE_STALL)
     target_compile_definitions(${target} PRIVATE HEADRACE_STALL=1)
   endif()
