@@ -20,6 +20,9 @@ struct DecodedState {
   std::map<std::uint32_t, std::vector<RecordId>> slots;
 };
 
+/// Takes `state` behind the batch of `delta`: its words are replaced, its slots overwritten in order.
+void apply(const StateDelta& delta, DecodedState* state);
+
 /// base64 text <-> words and slots, format v1 (docs/design/state_format.md): varints, ids delta coded.
 std::string encode_state(const DecodedState& state);
 /// kInvalidArgument when the text is not a state of this format.

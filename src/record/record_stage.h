@@ -29,6 +29,10 @@ class RecordStage {
   /// Records still held for the old epoch are released.
   virtual void begin_epoch(std::uint64_t epoch) = 0;
 
+  /// Epoch of the records of the last pull() less the one that begin_epoch() named; all records of one pull() share it.
+  /// Only repeats ever pass 0; stages that see single records hand on what their input says.
+  virtual std::uint64_t epoch_offset() const { return 0; }
+
   /// Appends the state behind the last record handed out.
   virtual void save(StateDelta* state) = 0;
 

@@ -15,6 +15,9 @@
 
 namespace headrace {
 
+/// Value of RecordId::shard in a SlotWrite that ends the list of a stage before `slot`.
+constexpr std::uint32_t kEndOfSlots = 0xFFFFFFFFU;
+
 struct SlotWrite {
   std::uint32_t stage;  ///< op id of the stage
   std::uint32_t slot;
