@@ -65,6 +65,8 @@ struct Column {
 /// One replica's share of a global batch.
 struct Slice {
   std::int64_t rows = 0;
+  std::int64_t batch_number = 0;  ///< Batch::number and
+  std::int64_t epoch = 0;         ///< Batch::epoch of its batch; set in slices that next_slice() gives
   std::vector<Column> columns;  ///< in schema order
 
   /// The column of that name, or null.
