@@ -1,0 +1,249 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "column.h"
+#include "dlpack_abi.h"
+#include "export.h"
+#include "failure.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
+
+namespace headrace::python {
+namespace {
+
+nb::object dlpack(const DenseColumn& self, const nb::object& /*stream*/, std::optional<std::pair<int, int>> max_version,
+                  std::optional<std::pair<int, int>> dl_device, std::optional<bool> copy) {
+  if (dl_device && dl_device->first != dlpack::kDeviceCpu) {
+    PyErr_SetString(PyExc_BufferError, "headrace: this column is in host memory; ask for device (1, 0)");
+    throw nb::python_error();
+  }
+  const bool copied = copy.value_or(false);
+  const Tensor& tensor = self.tensor;
+  if (max_version && max_version->first >= 1) return versioned_capsule(copied ? copy_tensor(tensor) : tensor, copied);
+  return classic_capsule(copied ? copy_tensor(tensor) : tensor);
+}
+
+nb::object as_array(nb::handle array, const nb::object& dtype, std::optional<bool> copy) {
+  if (!dtype.is_none()) return array.attr("astype")(dtype, "copy"_a = copy.value_or(false));
+  return copy.value_or(false) ? array.attr("copy")() : nb::borrow(array);
+}
+
+int dense_get_buffer(PyObject* exporter, Py_buffer* view, int flags) {
+  return fill_buffer_view(exporter, nb::inst_ptr<DenseColumn>(exporter)->tensor, view, flags);
+}
+void dense_release_buffer(PyObject* /*exporter*/, Py_buffer* view) { release_buffer_view(view); }
+
+PyType_Slot dense_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(dense_get_buffer)},
+                             {Py_bf_releasebuffer, reinterpret_cast<void*>(dense_release_buffer)},
+                             {0, nullptr}};
+
+nb::object dense_numpy(nb::handle_t<DenseColumn> self) {
+  return numpy_view(self, nb::inst_ptr<DenseColumn>(self)->tensor);
+}
+
+std::string describe(const Tensor& tensor) {
+  std::string text = std::string(to_string(tensor.dtype)) + " [";
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+    text += (d == 0 ? "" : ", ") + std::to_string(tensor.shape[d]);
+  }
+  return text + "]";
+}
+
+void bind_dense(nb::module_& m) {
+  nb::class_<DenseColumn>(m, "DenseColumn", nb::type_slots(dense_slots),
+                          "One feature of a batch as a dense, writable, C-contiguous array [rows, ...] in host memory. "
+                          "Speaks DLPack, the buffer protocol and NumPy, all without a copy.")
+      .def("__dlpack__", dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
+           "dl_device"_a = nb::none(), "copy"_a = nb::none(),
+           "A DLPack capsule, of version 1.0 when max_version allows it. BufferError for a device other than the host.")
+      .def(
+          "__dlpack_device__", [](const DenseColumn&) { return nb::make_tuple(dlpack::kDeviceCpu, 0); },
+          "(1, 0): host memory.")
+      .def(
+          "capsule", [](const DenseColumn& self) { return classic_capsule(self.tensor); },
+          "A fresh capsule named 'dltensor', as tf.experimental.dlpack.from_dlpack takes it.")
+      .def("numpy", dense_numpy, "A writable numpy.ndarray over the same memory.")
+      .def(
+          "__array__",
+          [](nb::handle_t<DenseColumn> self, const nb::object& dtype, std::optional<bool> copy) {
+            return as_array(dense_numpy(self), dtype, copy);
+          },
+          "dtype"_a = nb::none(), "copy"_a = nb::none())
+      .def_prop_ro(
+          "shape", [](const DenseColumn& self) { return shape_tuple(self.tensor.shape); }, "Dimensions, rows first.")
+      .def_prop_ro(
+          "dtype", [](const DenseColumn& self) { return dtype_name(self.tensor.dtype); }, "NumPy's name of the type.")
+      .def_prop_ro(
+          "nbytes", [](const DenseColumn& self) { return self.tensor.bytes(); }, "Bytes of all elements.")
+      .def("__len__",
+           [](const DenseColumn& self) {
+             if (self.tensor.shape.empty()) throw nb::type_error("a scalar has no length");
+             return self.tensor.shape[0];
+           })
+      .def("__getitem__", [](nb::handle_t<DenseColumn> self, nb::handle key) { return dense_numpy(self)[key]; })
+      .def("__repr__", [](const DenseColumn& self) { return "<headrace.DenseColumn " + describe(self.tensor) + ">"; });
+}
+
+nb::object element(const Column& column, std::int64_t i) {
+  const std::string_view bytes = column.bytes_at(i);
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+// An object array is filled through a list: NumPy takes the references over without looking into the strings.
+nb::object bytes_numpy(const BytesColumn& self) {
+  const std::int64_t elements = self.column.values.elements();
+  nb::list list;
+  for (std::int64_t i = 0; i < elements; ++i) list.append(element(self.column, i));
+  nb::module_ numpy = nb::module_::import_("numpy");
+  nb::object array = numpy.attr("empty")(elements, "dtype"_a = numpy_dtype(DType::kBytes));
+  array[nb::slice(nb::none(), nb::none(), nb::none())] = list;
+  return array.attr("reshape")(shape_tuple(self.column.values.shape));
+}
+
+nb::object bytes_payload(nb::handle_t<BytesColumn> self) {
+  const Column& column = nb::inst_ptr<BytesColumn>(self)->column;
+  const std::int64_t* offsets = reinterpret_cast<const std::int64_t*>(column.byte_offsets.data);
+  Tensor payload{.dtype = DType::kUint8, .shape = {0}, .buffer = column.values.buffer};
+  if (offsets != nullptr) payload.shape[0] = offsets[column.values.elements()];
+  payload.data = const_cast<std::uint8_t*>(column.payload);
+  return nb::cast(DenseColumn{std::move(payload)});
+}
+
+void bind_bytes(nb::module_& m) {
+  nb::class_<BytesColumn>(m, "BytesColumn",
+                          "One feature of a batch as byte strings. `payload` holds all of them in row order, `offsets` "
+                          "where each begins.")
+      .def("numpy", bytes_numpy, "A numpy object array of bytes, shaped as the column. Copies every string.")
+      .def(
+          "__array__",
+          [](const BytesColumn& self, const nb::object& dtype, std::optional<bool> copy) {
+            return as_array(bytes_numpy(self), dtype, copy);
+          },
+          "dtype"_a = nb::none(), "copy"_a = nb::none())
+      .def(
+          "tolist", [](const BytesColumn& self) { return bytes_numpy(self).attr("tolist")(); },
+          "The strings as (nested) lists of bytes.")
+      .def_prop_ro(
+          "shape", [](const BytesColumn& self) { return shape_tuple(self.column.values.shape); },
+          "Dimensions, rows first.")
+      .def_prop_ro(
+          "dtype", [](const BytesColumn&) { return dtype_name(DType::kBytes); }, "Always 'bytes'.")
+      .def_prop_ro(
+          "offsets", [](const BytesColumn& self) { return DenseColumn{self.column.byte_offsets}; },
+          "int64 [elements + 1]: byte offsets into payload.")
+      .def_prop_ro("payload", bytes_payload, "uint8 [bytes]: all strings one after another.")
+      .def(
+          "__arrow_array__",
+          [](nb::object self, nb::handle type) {
+            return nb::module_::import_("headrace.interchange").attr("arrow_array")(self, type);
+          },
+          "type"_a = nb::none(), "A pyarrow.LargeBinaryArray over the same memory (pyarrow.array calls this).")
+      .def("__len__",
+           [](const BytesColumn& self) {
+             if (self.column.values.shape.empty()) throw nb::type_error("a scalar has no length");
+             return self.column.values.shape[0];
+           })
+      .def("__getitem__",
+           [](const BytesColumn& self, nb::handle key) -> nb::object {
+             const Tensor& values = self.column.values;
+             if (values.shape.size() != 1 || !PyIndex_Check(key.ptr())) return bytes_numpy(self)[key];
+             const Py_ssize_t asked = PyNumber_AsSsize_t(key.ptr(), PyExc_IndexError);
+             if (asked == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+             const std::int64_t i = asked < 0 ? asked + values.shape[0] : asked;
+             if (i < 0 || i >= values.shape[0]) throw nb::index_error("row out of range");
+             return element(self.column, i);
+           })
+      .def("__repr__",
+           [](const BytesColumn& self) { return "<headrace.BytesColumn " + describe(self.column.values) + ">"; });
+}
+
+nb::object ragged_values(const RaggedColumn& self) {
+  if (self.depth + 1 < self.column.row_splits.size()) return nb::cast(RaggedColumn{self.column, self.depth + 1});
+  return flat_values_to_python(self.column);
+}
+
+std::int64_t ragged_rows(const RaggedColumn& self) { return self.column.row_splits[self.depth].elements() - 1; }
+
+nb::object interchange(const char* function, nb::handle self) {
+  return nb::module_::import_("headrace.interchange").attr(function)(self);
+}
+
+void bind_ragged(nb::module_& m) {
+  nb::class_<RaggedColumn>(m, "Ragged",
+                           "One feature of a batch with rows of different length: row i is "
+                           "values[row_splits[i]:row_splits[i + 1]].")
+      .def_prop_ro("values", ragged_values,
+                   "What the rows are cut from: DenseColumn or BytesColumn, or a Ragged when the rows are ragged too.")
+      .def_prop_ro(
+          "row_splits", [](const RaggedColumn& self) { return DenseColumn{self.column.row_splits[self.depth]}; },
+          "int64 [rows + 1], from 0.")
+      .def_prop_ro(
+          "flat_values", [](const RaggedColumn& self) { return flat_values_to_python(self.column); },
+          "The values below the innermost ragged dimension.")
+      .def_prop_ro(
+          "nested_row_splits",
+          [](const RaggedColumn& self) {
+            nb::list splits;
+            for (std::size_t d = self.depth; d < self.column.row_splits.size(); ++d) {
+              splits.append(DenseColumn{self.column.row_splits[d]});
+            }
+            return nb::tuple(splits);
+          },
+          "The row splits of every ragged dimension, outermost first.")
+      .def_prop_ro(
+          "dtype", [](const RaggedColumn& self) { return dtype_name(self.column.values.dtype); },
+          "NumPy's name of the type of the values.")
+      .def(
+          "to_sparse", [](nb::handle_t<RaggedColumn> self) { return interchange("to_sparse", self); },
+          "(indices int64 [n, rank], values [n], dense_shape int64 [rank]) as TensorFlow's sparse tensors have them.")
+      .def(
+          "tolist", [](nb::handle_t<RaggedColumn> self) { return interchange("ragged_to_list", self); },
+          "The rows as nested lists.")
+      .def("__len__", ragged_rows)
+      .def("__getitem__",
+           [](const RaggedColumn& self, std::int64_t asked) -> nb::object {
+             const std::int64_t row = asked < 0 ? asked + ragged_rows(self) : asked;
+             if (row < 0 || row >= ragged_rows(self)) throw nb::index_error("row out of range");
+             if (self.depth + 1 < self.column.row_splits.size()) {
+               throw nb::type_error("rows of a nested Ragged: use tolist(), or values and row_splits");
+             }
+             const auto* splits = reinterpret_cast<const std::int64_t*>(self.column.row_splits[self.depth].data);
+             nb::object values = ragged_values(self);
+             return values.attr("numpy")()[nb::slice(splits[row], splits[row + 1])];
+           })
+      .def("__repr__", [](const RaggedColumn& self) {
+        return "<headrace.Ragged " + std::to_string(ragged_rows(self)) + " rows, values " +
+               describe(self.column.values) + ">";
+      });
+}
+
+}  // namespace
+
+nb::object flat_values_to_python(const Column& column) {
+  if (column.values.dtype != DType::kBytes) return nb::cast(DenseColumn{column.values});
+  Column strings = column;
+  strings.kind = ColumnKind::kDense;
+  strings.row_splits.clear();
+  return nb::cast(BytesColumn{std::move(strings)});
+}
+
+nb::object column_to_python(const Column& column) {
+  if (column.kind == ColumnKind::kRagged) return nb::cast(RaggedColumn{column, 0});
+  if (column.values.dtype == DType::kBytes) return nb::cast(BytesColumn{column});
+  return nb::cast(DenseColumn{column.values});
+}
+
+void bind_column(nb::module_& m) {
+  bind_dense(m);
+  bind_bytes(m);
+  bind_ragged(m);
+}
+
+}  // namespace headrace::python

@@ -1,0 +1,174 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "failure.h"
+#include "headrace/dataset.h"
+#include "headrace/pipeline.h"
+#include "pipeline_handle.h"
+#include "read_options.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
+
+namespace headrace::python {
+namespace {
+
+// A declared pipeline whose status is ok, and the schema it parses by: every step raises at once.
+struct DatasetHandle {
+  DatasetHandle(Dataset d, std::shared_ptr<const Schema> s) : dataset(std::move(d)), schema(std::move(s)) {
+    raise_if_error(dataset.status());
+  }
+  Dataset dataset;
+  std::shared_ptr<const Schema> schema;
+};
+
+DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, const std::string& compression,
+                          const std::string& verify, const std::string& on_corrupt, std::int64_t max_skipped,
+                          std::optional<std::int64_t> max_record_bytes, bool deterministic,
+                          std::optional<int> num_threads, std::optional<std::int64_t> memory_bytes,
+                          int stream_version) {
+  Files list{.is_list = is_list};
+  for (const nb::bytes& file : files) list.items.emplace_back(to_view(file));
+  const ReadOptions options = {.compression = to_compression(compression),
+                               .verify = to_verify(verify),
+                               .on_corrupt = to_on_corrupt(on_corrupt),
+                               .max_skipped = max_skipped,
+                               .max_record_bytes = max_record_bytes,
+                               .deterministic = deterministic,
+                               .stream_version = stream_version,
+                               .num_threads = num_threads,
+                               .memory_bytes = memory_bytes};
+  return {TFRecordDataset(std::move(list), options), nullptr};
+}
+
+std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optional<Position>& position) {
+  Result<Pipeline> pipeline = cancelled("not opened");
+  {
+    nb::gil_scoped_release release;
+    pipeline = self.dataset.open(position);
+  }
+  return std::make_unique<PipelineHandle>(std::make_shared<Pipeline>(unwrap(std::move(pipeline))), self.schema);
+}
+
+nb::list check(const DatasetHandle& self) {
+  Result<std::vector<std::string>> warnings = cancelled("not checked");
+  {
+    nb::gil_scoped_release release;
+    warnings = self.dataset.check();
+  }
+  nb::list texts;
+  for (const std::string& text : unwrap(std::move(warnings))) texts.append(text_to_python(text));
+  return texts;
+}
+
+void bind_record_steps(nb::class_<DatasetHandle>& type) {
+  type.def(
+          "interleave",
+          [](const DatasetHandle& self, std::int64_t cycle_length, std::int64_t block_length) {
+            return DatasetHandle(self.dataset.interleave({.cycle_length = cycle_length, .block_length = block_length}),
+                                 self.schema);
+          },
+          "cycle_length"_a = 16, "block_length"_a = 1)
+      .def(
+          "repeat",
+          [](const DatasetHandle& self, std::optional<std::int64_t> count) {
+            return DatasetHandle(self.dataset.repeat(count), self.schema);
+          },
+          "count"_a = nb::none())
+      .def(
+          "shuffle",
+          [](const DatasetHandle& self, std::int64_t buffer_size, std::optional<std::int64_t> seed,
+             bool reshuffle_each_iteration, bool mix_epochs) {
+            return DatasetHandle(self.dataset.shuffle({.buffer_size = buffer_size,
+                                                       .seed = seed,
+                                                       .reshuffle_each_iteration = reshuffle_each_iteration,
+                                                       .mix_epochs = mix_epochs}),
+                                 self.schema);
+          },
+          "buffer_size"_a, "seed"_a = nb::none(), "reshuffle_each_iteration"_a = true, "mix_epochs"_a = false)
+      .def(
+          "shard",
+          [](const DatasetHandle& self, std::int64_t num_shards, std::int64_t index) {
+            return DatasetHandle(self.dataset.shard(num_shards, index), self.schema);
+          },
+          "num_shards"_a, "index"_a)
+      .def(
+          "take",
+          [](const DatasetHandle& self, std::int64_t count) {
+            return DatasetHandle(self.dataset.take(count), self.schema);
+          },
+          "count"_a)
+      .def(
+          "skip",
+          [](const DatasetHandle& self, std::int64_t count) {
+            return DatasetHandle(self.dataset.skip(count), self.schema);
+          },
+          "count"_a)
+      .def(
+          "assert_cardinality",
+          [](const DatasetHandle& self, std::int64_t records) {
+            return DatasetHandle(self.dataset.assert_cardinality(records), self.schema);
+          },
+          "records"_a);
+}
+
+void bind_batch_steps(nb::class_<DatasetHandle>& type) {
+  type.def(
+          "batch",
+          [](const DatasetHandle& self, std::int64_t size, bool drop_remainder) {
+            return DatasetHandle(self.dataset.batch({.size = size, .drop_remainder = drop_remainder}), self.schema);
+          },
+          "size"_a, "drop_remainder"_a = false)
+      .def(
+          "parse",
+          [](const DatasetHandle& self, const Schema& schema) {
+            return DatasetHandle(self.dataset.parse(schema), std::make_shared<const Schema>(schema));
+          },
+          "schema"_a)
+      .def(
+          "prefetch_to_device",
+          [](const DatasetHandle& self, std::vector<std::string> devices, int depth) {
+            return DatasetHandle(self.dataset.prefetch_to_device({.devices = std::move(devices), .depth = depth}),
+                                 self.schema);
+          },
+          "devices"_a, "depth"_a = 2);
+}
+
+}  // namespace
+
+void bind_dataset(nb::module_& m) {
+  auto type = nb::class_<DatasetHandle>(m, "Dataset", "A declared pipeline; see headrace/dataset.h.");
+  bind_record_steps(type);
+  bind_batch_steps(type);
+  type.def("open", open, "position"_a = nb::none(), "Finds and checks the files and starts reading.")
+      .def("check", check, "Finds and checks the files; the warnings about them.")
+      .def(
+          "set_epoch", [](const DatasetHandle& self, std::int64_t epoch) { self.dataset.set_epoch(epoch); }, "epoch"_a)
+      .def(
+          "cardinality", [](const DatasetHandle& self) { return self.dataset.cardinality(); },
+          "Batches; None when that is not known, -1 when there is no end.")
+      .def(
+          "ops",
+          [](const DatasetHandle& self) {
+            nb::list ops;
+            for (const OpDescription& op : self.dataset.ops()) {
+              ops.append(nb::make_tuple(op.id, text_to_python(op.name), text_to_python(op.arguments)));
+            }
+            return ops;
+          },
+          "The declared steps as (id, name, arguments), the source first.");
+
+  m.def("tfrecord_dataset", make_source, "files"_a, "is_list"_a, "compression"_a, "verify"_a, "on_corrupt"_a,
+        "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a, "num_threads"_a.none(),
+        "memory_bytes"_a.none(), "stream_version"_a, "The source of a Dataset.");
+}
+
+}  // namespace headrace::python

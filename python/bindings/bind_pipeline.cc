@@ -1,0 +1,177 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "batch_handle.h"
+#include "bindings.h"
+#include "failure.h"
+#include "headrace/pipeline.h"
+#include "headrace/position.h"
+#include "headrace/report.h"
+#include "headrace/trace.h"
+#include "pipeline_handle.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
+
+namespace headrace::python {
+namespace {
+
+// Between two slices of a wait the main thread looks for signals: Ctrl-C is answered within one.
+constexpr std::chrono::milliseconds kWaitSlice{50};
+
+void check_signals() {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// Locks `turn` while another Python thread may be inside; in a forked child that thread does not exist any more.
+std::unique_lock<std::timed_mutex> take_turn(const PipelineHandle& self, std::timed_mutex& turn) {
+  std::unique_lock lock(turn, std::try_to_lock);
+  while (!lock.owns_lock()) {
+    if (getpid() != self.owner) raise(cancelled("the pipeline was opened before fork(); open one in this process"));
+    {
+      nb::gil_scoped_release release;
+      static_cast<void>(lock.try_lock_for(kWaitSlice));
+    }
+    if (!lock.owns_lock()) check_signals();
+  }
+  return lock;
+}
+
+// `wait(timeout, &result)` until it is ready: first with the GIL kept, for data that is there already.
+template <class T, class WaitFor>
+T wait_with_signals(WaitFor wait) {
+  Result<std::optional<T>> result = std::optional<T>();
+  Wait found = wait(std::chrono::milliseconds(0), &result);
+  while (found == Wait::kTimeout) {
+    {
+      nb::gil_scoped_release release;
+      found = wait(kWaitSlice, &result);
+    }
+    if (found == Wait::kTimeout) check_signals();
+  }
+  if (!result.ok()) raise(result.status());
+  if (!*result) throw nb::stop_iteration();
+  return std::move(**result);
+}
+
+BatchHandle next(PipelineHandle& self) {
+  const auto lock = take_turn(self, self.next_turn);
+  return {wait_with_signals<Batch>(
+              [&self](auto timeout, auto* result) { return self.pipeline->next_for(timeout, result); }),
+          self.schema};
+}
+
+SliceHandle next_slice(PipelineHandle& self, int replica) {
+  if (replica < 0 || replica >= self.pipeline->replicas()) {
+    raise(invalid_argument("replica=" + std::to_string(replica) + ": the pipeline has " +
+                           std::to_string(self.pipeline->replicas()) + " replicas"));
+  }
+  const auto lock = take_turn(self, self.slice_turns[static_cast<std::size_t>(replica)]);
+  Slice slice = wait_with_signals<Slice>(
+      [&self, replica](auto timeout, auto* result) { return self.pipeline->next_slice_for(replica, timeout, result); });
+  return {std::make_shared<const Slice>(std::move(slice))};
+}
+
+Position position(const PipelineHandle& self, int back) {
+  Result<Position> found = cancelled("no position");
+  {
+    nb::gil_scoped_release release;
+    found = self.pipeline->position(back);
+  }
+  return unwrap(std::move(found));
+}
+
+void bind_position(nb::module_& m) {
+  nb::class_<Position>(m, "Position", "Where a stream stands; see headrace/position.h.")
+      .def(
+          "__init__",
+          [](Position* self, int format, int stream_version, std::string files, std::string spec, std::int64_t epoch,
+             std::int64_t batches, std::string data) {
+            new (self)
+                Position{format, stream_version, std::move(files), std::move(spec), epoch, batches, std::move(data)};
+          },
+          "format"_a, "stream_version"_a, "files"_a, "spec"_a, "epoch"_a, "batches"_a, "data"_a)
+      .def_ro("format", &Position::format)
+      .def_ro("stream_version", &Position::stream_version)
+      .def_ro("files", &Position::files)
+      .def_ro("spec", &Position::spec)
+      .def_ro("epoch", &Position::epoch)
+      .def_ro("batches", &Position::batches)
+      .def_ro("data", &Position::data);
+}
+
+void bind_report(nb::module_& m) {
+  nb::class_<StageReport>(m, "StageReport", "What one stage did.")
+      .def_ro("name", &StageReport::name)
+      .def_ro("busy_seconds", &StageReport::busy_seconds, "Summed over threads.")
+      .def_ro("starved_seconds", &StageReport::starved_seconds, "Waiting for input.")
+      .def_ro("blocked_seconds", &StageReport::blocked_seconds, "Waiting for room downstream.")
+      .def_ro("records", &StageReport::records)
+      .def_ro("bytes", &StageReport::bytes, "Payload bytes that left the stage.");
+
+  nb::class_<Report>(m, "Report", "What the probes of a pipeline say.")
+      .def_ro("stages", &Report::stages, "In flow order.")
+      .def_prop_ro(
+          "warnings",
+          [](const Report& self) {
+            nb::list texts;
+            for (const std::string& text : self.warnings) texts.append(text_to_python(text));
+            return texts;
+          },
+          "One per cause.")
+      .def_ro("seeds", &Report::seeds, "Of the shuffles, in the order of the steps.")
+      .def_ro("epoch", &Report::epoch)
+      .def_ro("batches", &Report::batches, "Delivered.")
+      .def_ro("skipped", &Report::skipped, "Distinct records skipped as damaged.")
+      .def_prop_ro(
+          "skipped_records",
+          [](const Report& self) {
+            nb::list texts;
+            for (const std::string& text : self.skipped_records) texts.append(text_to_python(text));
+            return texts;
+          },
+          "The first ones, with file, record, offset and reason.")
+      .def_ro("consumer_wait_seconds", &Report::consumer_wait_seconds, "Time next() spent waiting.")
+      .def_ro("threads", &Report::threads)
+      .def_ro("record_bytes", &Report::record_bytes, "Memory in record blocks.")
+      .def_ro("batch_bytes", &Report::batch_bytes, "Memory in batches that the pipeline still owns.")
+      .def_ro("held_by_consumer_bytes", &Report::held_by_consumer_bytes)
+      .def(
+          "to_json", [](const Report& self) { return text_to_python(to_json(self)); }, "The report as JSON text.");
+}
+
+}  // namespace
+
+void bind_pipeline(nb::module_& m) {
+  bind_position(m);
+  bind_report(m);
+  nb::class_<PipelineHandle>(m, "Pipeline", nb::is_weak_referenceable(),
+                             "A running dataset; see headrace/pipeline.h. Waits release the GIL and answer Ctrl-C.")
+      .def("next", next, "The next Batch; StopIteration at the end; the failure that ended the stream.")
+      .def("__next__", next)
+      .def("__iter__", [](nb::handle_t<PipelineHandle> self) { return nb::borrow(self); })
+      .def("next_slice", next_slice, "replica"_a,
+           "Slice of one replica; its k-th call gives the slice of batch k. Do not mix with next().")
+      .def_prop_ro("replicas", [](const PipelineHandle& self) { return self.pipeline->replicas(); })
+      .def("cardinality", [](const PipelineHandle& self) { return self.pipeline->cardinality(); })
+      .def("position", position, "back"_a = 0, "Behind the last batch delivered, or the `back`-th before it.")
+      .def(
+          "close", [](PipelineHandle& self) { self.pipeline->close(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "Stops all work and joins; idempotent; from any thread.")
+      .def("report", [](const PipelineHandle& self) { return report(*self.pipeline); })
+      .def(
+          "write_trace",
+          [](const PipelineHandle& self, const nb::bytes& path) {
+            raise_if_error(write_trace(*self.pipeline, std::string(to_view(path))));
+          },
+          "path"_a);
+}
+
+}  // namespace headrace::python

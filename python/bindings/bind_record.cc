@@ -1,0 +1,136 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bindings.h"
+#include "failure.h"
+#include "headrace/records.h"
+#include "read_options.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
+
+namespace headrace::python {
+namespace {
+
+// The library's reader and writer take one caller at a time: the mutex makes Python threads take turns, without the GIL.
+struct ReaderHandle {
+  explicit ReaderHandle(RecordReader r) : reader(std::move(r)) {}
+  std::mutex turn;
+  std::optional<RecordReader> reader;
+};
+
+struct WriterHandle {
+  explicit WriterHandle(RecordWriter w) : writer(std::move(w)) {}
+  std::mutex turn;
+  std::optional<RecordWriter> writer;
+};
+
+nb::bytes next_record(ReaderHandle& self) {
+  Result<std::optional<std::string>> record = std::optional<std::string>();
+  {
+    nb::gil_scoped_release release;
+    std::lock_guard lock(self.turn);
+    if (!self.reader) {
+      record = cancelled("the reader is closed");
+    } else {
+      Result<std::optional<std::string_view>> view = self.reader->next();
+      if (!view.ok()) {
+        record = view.status();
+      } else if (*view) {
+        record = std::optional<std::string>(**view);
+      }
+    }
+  }
+  const std::optional<std::string> bytes = unwrap(std::move(record));
+  if (!bytes) throw nb::stop_iteration();
+  return nb::bytes(bytes->data(), bytes->size());
+}
+
+void write_record(WriterHandle& self, const nb::bytes& record) {
+  Status status;
+  {
+    nb::gil_scoped_release release;
+    std::lock_guard lock(self.turn);
+    status = self.writer ? self.writer->write(to_view(record)) : cancelled("the writer is closed");
+  }
+  raise_if_error(status);
+}
+
+void close_writer(WriterHandle& self) {
+  Status status;
+  {
+    nb::gil_scoped_release release;
+    std::lock_guard lock(self.turn);
+    if (self.writer) status = self.writer->close();
+  }
+  raise_if_error(status);
+}
+
+template <class Handle, class Member>
+void drop(Handle& self, Member member) {
+  nb::gil_scoped_release release;
+  std::lock_guard lock(self.turn);
+  (self.*member).reset();
+}
+
+}  // namespace
+
+CompressionType to_compression(const std::string& name) {
+  if (name == "auto") return CompressionType::kAuto;
+  if (name == "none") return CompressionType::kNone;
+  if (name == "gzip") return CompressionType::kGzip;
+  if (name == "zlib") return CompressionType::kZlib;
+  raise(invalid_argument("compression='" + name + "': must be 'auto', 'none', 'gzip' or 'zlib'"));
+}
+
+Verify to_verify(const std::string& name) {
+  if (name == "full") return Verify::kFull;
+  if (name == "header") return Verify::kHeader;
+  if (name == "off") return Verify::kOff;
+  raise(invalid_argument("verify='" + name + "': must be 'full', 'header' or 'off'"));
+}
+
+OnCorrupt to_on_corrupt(const std::string& name) {
+  if (name == "raise") return OnCorrupt::kRaise;
+  if (name == "skip") return OnCorrupt::kSkip;
+  raise(invalid_argument("on_corrupt='" + name + "': must be 'raise' or 'skip'"));
+}
+
+void bind_record(nb::module_& m) {
+  nb::class_<ReaderHandle>(m, "RecordReader", "The records of one file, one after another, as bytes.")
+      .def(
+          "__init__",
+          [](ReaderHandle* self, const nb::bytes& path, const std::string& compression, const std::string& verify,
+             std::optional<std::int64_t> max_record_bytes) {
+            const ReadOptions options = {.compression = to_compression(compression),
+                                         .verify = to_verify(verify),
+                                         .max_record_bytes = max_record_bytes};
+            new (self) ReaderHandle(unwrap(RecordReader::open(std::string(to_view(path)), options)));
+          },
+          "path"_a, "compression"_a = "auto", "verify"_a = "full", "max_record_bytes"_a = nb::none())
+      .def("__iter__", [](nb::handle_t<ReaderHandle> self) { return nb::borrow(self); })
+      .def("__next__", next_record)
+      .def("close", [](ReaderHandle& self) { drop(self, &ReaderHandle::reader); });
+
+  nb::class_<WriterHandle>(m, "RecordWriter", "Writes one file of records; it has its final name once closed.")
+      .def(
+          "__init__",
+          [](WriterHandle* self, const nb::bytes& path, const std::string& compression, int level) {
+            const WriterOptions options = {.compression = to_compression(compression), .level = level};
+            new (self) WriterHandle(unwrap(RecordWriter::open(std::string(to_view(path)), options)));
+          },
+          "path"_a, "compression"_a = "none", "level"_a = 6)
+      .def("write", write_record, "record"_a)
+      .def("close", close_writer, "Flushes and gives the file its name. Idempotent.")
+      .def(
+          "discard", [](WriterHandle& self) { drop(self, &WriterHandle::writer); },
+          "Ends writing; a file that was not closed is removed.");
+}
+
+}  // namespace headrace::python

@@ -1,0 +1,19 @@
+// What each file of the bindings adds to the module headrace._core. Called once, in this order, by module.cc.
+//
+// The bindings are the only place with Python.h and the only one that throws: a Status becomes a Python exception here.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace headrace::python {
+
+void bind_example(nanobind::module_& m);     ///< Feature, Schema, ExampleBuilder, make_tensor_proto, parse_example
+void bind_record(nanobind::module_& m);      ///< RecordReader, RecordWriter
+void bind_column(nanobind::module_& m);      ///< DenseColumn, BytesColumn, Ragged
+void bind_batch(nanobind::module_& m);       ///< Slice, Batch
+void bind_device(nanobind::module_& m);      ///< parse_device
+void bind_dataset(nanobind::module_& m);     ///< Dataset, tfrecord_dataset
+void bind_pipeline(nanobind::module_& m);    ///< Pipeline, Report, StageReport
+void bind_tensorflow(nanobind::module_& m);  ///< tensorflow_source
+
+}  // namespace headrace::python

@@ -1,0 +1,43 @@
+// The Python faces of a Column: DenseColumn, BytesColumn, Ragged. Each shares the column's buffers and nothing else of its
+// batch, so that keeping one column does not keep the others' memory.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "headrace/batch.h"
+#include "headrace/schema.h"
+
+namespace headrace::python {
+
+/// A dense numeric array.
+struct DenseColumn {
+  Tensor tensor;
+};
+
+/// Byte strings, in the shape of column.values.
+struct BytesColumn {
+  Column column;
+};
+
+/// Ragged dimensions from `depth` inwards; the outer ones are those of an enclosing Ragged.
+struct RaggedColumn {
+  Column column;
+  std::size_t depth = 0;
+};
+
+/// The Python object of `column`.
+nanobind::object column_to_python(const Column& column);
+/// The values of a ragged column below its last ragged dimension: DenseColumn or BytesColumn.
+nanobind::object flat_values_to_python(const Column& column);
+
+/// The columns of one name of all replicas as one: rows one after another. `feature` gives the padding of sequences that
+/// are padded to different lengths; it may be null.
+Column join_columns(std::span<const Column* const> parts, const Feature* feature);
+/// A dense bytes column in new memory whose strings are `values`.
+Column make_bytes_column(Shape shape, std::span<const std::string_view> values);
+
+}  // namespace headrace::python

@@ -1,0 +1,45 @@
+#include "failure.h"
+
+namespace nb = nanobind;
+
+namespace headrace::python {
+namespace {
+
+nb::object text_or_none(const std::string& text) {
+  return text.empty() ? nb::object(nb::none()) : text_to_python(text);
+}
+
+nb::object number_or_none(std::int64_t number) {
+  return number < 0 ? nb::object(nb::none()) : nb::object(nb::int_(number));
+}
+
+}  // namespace
+
+void raise(const Status& failure) {
+  const Where& where = failure.where();
+  const std::string_view code = to_string(failure.code());
+  nb::object from_status = nb::module_::import_("headrace.errors").attr("from_status");
+  nb::object error = from_status(nb::str(code.data(), code.size()), text_to_python(failure.to_string()),
+                                 text_to_python(failure.message()),
+                                 where.path.empty() ? nb::object(nb::none()) : path_to_python(where.path),
+                                 number_or_none(where.record), number_or_none(where.offset), text_or_none(where.key),
+                                 number_or_none(where.row), text_or_none(where.expected), text_or_none(where.found));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw nb::python_error();
+}
+
+nb::object path_to_python(const std::string& path) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
+nb::object text_to_python(std::string_view text) {
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
+DType dtype_or_raise(std::string_view name) {
+  const std::optional<DType> dtype = dtype_from_string(name);
+  if (!dtype) raise(invalid_argument("dtype: unknown element type '" + std::string(name) + "'"));
+  return *dtype;
+}
+
+}  // namespace headrace::python

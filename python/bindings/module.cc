@@ -1,0 +1,18 @@
+// headrace._core: the library as a Python module. Names are those of C++; the façade beside it gives them defaults and
+// documentation.
+#include <nanobind/nanobind.h>
+
+#include "bindings.h"
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ engine of headrace. Use the package headrace; this module is its inside.";
+  m.attr("__version__") = HEADRACE_VERSION;
+  headrace::python::bind_column(m);
+  headrace::python::bind_batch(m);
+  headrace::python::bind_example(m);
+  headrace::python::bind_record(m);
+  headrace::python::bind_device(m);
+  headrace::python::bind_pipeline(m);
+  headrace::python::bind_dataset(m);
+  headrace::python::bind_tensorflow(m);
+}

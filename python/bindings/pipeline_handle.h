@@ -1,0 +1,30 @@
+// PipelineHandle: what headrace._core.Pipeline holds.
+//
+// The Pipeline itself is shared, so that a consumer which runs without Python (the TensorFlow source) can outlive the Python
+// object. The mutexes make calls of one kind take turns when several Python threads share one object; they are waited for
+// with the GIL released, in short slices.
+#pragma once
+
+#include <unistd.h>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "headrace/pipeline.h"
+#include "headrace/schema.h"
+
+namespace headrace::python {
+
+struct PipelineHandle {
+  PipelineHandle(std::shared_ptr<Pipeline> p, std::shared_ptr<const Schema> s)
+      : pipeline(std::move(p)), schema(std::move(s)), slice_turns(static_cast<std::size_t>(pipeline->replicas())) {}
+
+  const std::shared_ptr<Pipeline> pipeline;
+  const std::shared_ptr<const Schema> schema;  ///< null when the records are not parsed
+  const pid_t owner = getpid();                ///< the process that opened it
+  std::timed_mutex next_turn;
+  std::deque<std::timed_mutex> slice_turns;  ///< one per replica
+};
+
+}  // namespace headrace::python
