@@ -67,7 +67,7 @@ struct Slice {
   std::int64_t rows = 0;
   std::int64_t batch_number = 0;  ///< Batch::number and
   std::int64_t epoch = 0;         ///< Batch::epoch of its batch; set in slices that next_slice() gives
-  std::vector<Column> columns;  ///< in schema order
+  std::vector<Column> columns;    ///< in schema order
 
   /// The column of that name, or null.
   const Column* find(std::string_view name) const;

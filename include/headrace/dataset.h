@@ -87,6 +87,8 @@ struct Op;  // internal
 
 class Dataset {
  public:
+  struct Shared;  // internal
+
   Dataset interleave(const InterleaveOptions& options) const;
   Dataset repeat(std::optional<std::int64_t> count = std::nullopt) const;  ///< nothing or -1: for ever
   Dataset shuffle(const ShuffleOptions& options) const;
@@ -101,13 +103,16 @@ class Dataset {
   const Status& status() const { return status_; }
   std::vector<OpDescription> ops() const;
 
-  /// Batches an epoch, or of the whole stream when it is not repeated; nothing when that is not known; -1 when endless.
+  /// Elements of the whole stream (batches, or records without batch()): nothing when not known, -1 when endless.
+  /// Known from assert_cardinality(), or once an iterator has seen a whole epoch.
   std::optional<std::int64_t> cardinality() const;
+  /// The same for one epoch, as if there were no repeat(); what len() says for an endless stream.
+  std::optional<std::int64_t> epoch_cardinality() const;
 
   /// Finds the files, checks all of them at once, and starts reading. The k-th iterator that delivered a batch starts at
   /// epoch k when shuffles reshuffle. `position`: continue there instead. The iterator counts once it delivers.
   Result<Pipeline> open(const std::optional<Position>& position = std::nullopt) const;
-  /// The epoch at which the next open() starts.
+  /// The next iterator starts at `epoch`, those after it count on from there.
   void set_epoch(std::int64_t epoch) const;
   /// Finds and checks the files, reads nothing; warnings of the file list.
   Result<std::vector<std::string>> check() const;
@@ -116,7 +121,6 @@ class Dataset {
   friend Dataset TFRecordDataset(Files files, const ReadOptions& options);
   friend class DatasetBuilder;
   std::shared_ptr<const Op> op_;
-  struct Shared;
   std::shared_ptr<Shared> shared_;
   Status status_;
 };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace headrace {
 
@@ -15,7 +16,11 @@ class Thread {
   /// through ends the process, since no caller is left to hand it to.
   Thread(const std::string& name, std::function<void()> body);
   Thread(Thread&&) = default;
-  Thread& operator=(Thread&&) = delete;
+  Thread& operator=(Thread&& other) noexcept {
+    join();
+    thread_ = std::move(other.thread_);
+    return *this;
+  }
   ~Thread() { join(); }
 
   void join() {

@@ -1,0 +1,17 @@
+// How many elements a stream has, worked out from the ops and the number of records of the source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "pipeline/op.h"
+
+namespace headrace {
+
+constexpr std::int64_t kEndless = -1;
+
+/// Elements behind `last` when the source has `source_records`; kEndless for endless streams. `ignore_repeat`: of one epoch.
+std::int64_t stream_elements(const std::shared_ptr<const Op>& last, std::int64_t source_records, bool ignore_repeat);
+
+}  // namespace headrace

@@ -1,0 +1,255 @@
+#include "pipeline/executor.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "pipeline/locate.h"
+#include "replica/plan.h"
+#include "runtime/clock.h"
+#include "runtime/stall.h"
+
+namespace headrace {
+namespace {
+
+// A task this long is worth its hand-over (about 5 us) and still lets several threads share one batch.
+constexpr std::int64_t kTaskNs = 150'000;
+
+std::int64_t thread_id() {
+  static thread_local const std::int64_t id = syscall(SYS_gettid);
+  return id;
+}
+
+std::int64_t payload_bytes(const RecordBatch& records) {
+  std::int64_t bytes = 0;
+  for (const RecordRun& run : records.runs) {
+    for (std::uint32_t i = 0; i < run.count; ++i) bytes += run.block->records[run.first + i].length;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Executor::Executor(const ExecutorParts& parts) : parts_(parts), delivered_(parts.first_number) {}
+
+void Executor::start() {
+  sequencer_ = Thread("headrace order", [this] { run_sequencer(); });
+}
+
+void Executor::stop() {
+  stop_.request_stop();
+  sequencer_.join();
+}
+
+void Executor::run_sequencer() {
+  const std::stop_token stop = stop_.get_token();
+  std::int64_t number = parts_.first_number;
+  while (wait_for_room()) {
+    const std::int64_t begin_ns = now_ns();
+    Result<std::optional<RecordBatch>> pulled = parts_.stage->pull(stop);
+    const std::int64_t end_ns = now_ns();
+    parts_.order->busy_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+    if (!pulled.ok()) return finish_stream(pulled.status());
+    if (!*pulled) return finish_stream({});
+    RecordBatch& records = **pulled;
+    records.number = number++;
+    parts_.trace->add({"cut", records.number, thread_id(), begin_ns, end_ns});
+    parts_.order->add(records.rows, 0);
+    random_stall();
+    start_parse(std::move(records));
+  }
+}
+
+bool Executor::wait_for_room() {
+  const ProbeTimer timer(parts_.order->blocked_ns);
+  MutexLock lock(mutex_);
+  const auto has_room = [this]() HEADRACE_REQUIRES(mutex_) {
+    return in_flight_.empty() || (static_cast<int>(in_flight_.size()) < parts_.max_in_flight && parts_.has_memory());
+  };
+  return room_.wait(mutex_, stop_.get_token(), has_room) && !stop_.stop_requested();
+}
+
+void Executor::finish_stream(Status failure) {
+  auto end = std::make_shared<InFlight>();
+  end->failure = std::move(failure);
+  MutexLock lock(mutex_);
+  end->state = InFlightState::kEnd;
+  in_flight_.push_back(std::move(end));
+  ready_.notify_all();
+}
+
+void Executor::start_parse(RecordBatch records) {
+  auto batch = std::make_shared<InFlight>();
+  batch->records = std::move(records);
+  batch->rows = batch->records.rows;
+  batch->job = parts_.parser->begin(parse_input(batch->records, batch->rows), rows_per_task(batch->rows));
+  {
+    MutexLock lock(mutex_);
+    in_flight_.push_back(batch);
+  }
+  submit_tasks(batch);
+}
+
+ParseInput Executor::parse_input(const RecordBatch& records, std::int64_t rows) const {
+  ParseInput input;
+  input.rows.reserve(static_cast<std::size_t>(rows));
+  for (const RecordRun& run : records.runs) {
+    for (std::uint32_t i = 0; i < run.count && static_cast<std::int64_t>(input.rows.size()) < rows; ++i) {
+      input.rows.push_back(run.block->payload(run.first + i));
+      if (!parts_.origin) continue;
+      const RecordId id = record_id(run, i);
+      input.origins.push_back({id.shard, static_cast<std::int64_t>(id.ordinal)});
+    }
+  }
+  input.replica_rows = split_rows(rows, parts_.replicas);
+  return input;
+}
+
+std::int64_t Executor::rows_per_task(std::int64_t rows) const {
+  const std::int64_t worth = kTaskNs / std::max<std::int64_t>(1, ns_per_row_.load(std::memory_order_relaxed));
+  return std::clamp<std::int64_t>(worth, 64, std::max<std::int64_t>(64, rows));
+}
+
+void Executor::submit_tasks(const std::shared_ptr<InFlight>& batch) {
+  const int tasks = batch->job->tasks();
+  if (tasks == 0) {
+    complete(batch.get());
+    return;
+  }
+  batch->tasks_left.store(tasks, std::memory_order_relaxed);
+  const std::int64_t ahead = batch->records.number - delivered_.load(std::memory_order_relaxed);
+  const auto priority = static_cast<TaskPriority>(std::max<std::int64_t>(0, ahead));
+  for (int task = 0; task < tasks; ++task) {
+    parts_.work->submit(priority, [this, batch, task] { run_task(batch, task); });
+  }
+}
+
+void Executor::run_task(const std::shared_ptr<InFlight>& batch, int task) {
+  const std::int64_t begin_ns = now_ns();
+  batch->job->run(task);
+  const std::int64_t end_ns = now_ns();
+  parts_.parse->busy_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+  batch->parse_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+  parts_.trace->add({"parse", batch->records.number, thread_id(), begin_ns, end_ns});
+  // The thread that brings the count to zero sees what all other tasks wrote.
+  if (batch->tasks_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (batch->job->finish_phase()) {
+    submit_tasks(batch);
+  } else {
+    complete(batch.get());
+  }
+}
+
+void Executor::complete(InFlight* batch) {
+  Result<std::vector<Slice>> slices = batch->job->take();
+  if (slices.ok()) {
+    batch->slices = std::move(*slices);
+  } else {
+    batch->failure = locate(slices.status(), batch->records, *parts_.shards);
+    const std::int64_t good_rows = std::max<std::int64_t>(0, slices.status().where().row);
+    batch->rows = 0;
+    if (good_rows > 0 && parts_.drop_remainder) {
+      batch->failure = withhold(batch->failure, good_rows);
+    } else if (good_rows > 0) {
+      // Rare: the rows in front of the bad one are parsed once more, here, as a batch of their own.
+      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(batch->records, good_rows), good_rows);
+      do {
+        for (int task = 0; task < job->tasks(); ++task) job->run(task);
+      } while (job->finish_phase());
+      Result<std::vector<Slice>> partial = job->take();
+      if (partial.ok()) {
+        batch->slices = std::move(*partial);
+        batch->rows = good_rows;
+      } else {
+        batch->failure = locate(partial.status(), batch->records, *parts_.shards);
+      }
+    }
+  }
+  parts_.parse->add(batch->rows, payload_bytes(batch->records));
+  if (batch->records.rows > 0) {
+    const std::int64_t measured = batch->parse_ns.load(std::memory_order_relaxed) / batch->records.rows;
+    ns_per_row_.store((3 * ns_per_row_.load(std::memory_order_relaxed) + measured) / 4, std::memory_order_relaxed);
+  }
+  parts_.blocks->release(batch->records.runs);
+  batch->job.reset();
+  batch->bytes = column_bytes(batch->slices);
+  ready_bytes_.fetch_add(batch->bytes, std::memory_order_relaxed);
+  MutexLock lock(mutex_);
+  batch->state = InFlightState::kReady;
+  ready_.notify_all();
+  room_.notify_all();  // records went back: there may be memory now
+}
+
+Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<Delivery>>* delivery) {
+  std::shared_ptr<InFlight> batch;
+  {
+    MutexLock lock(mutex_);
+    const auto something = [this]() HEADRACE_REQUIRES(mutex_) {
+      return failure_ || (!in_flight_.empty() && in_flight_.front()->state != InFlightState::kParsing);
+    };
+    if (!something()) {
+      const std::int64_t begin_ns = now_ns();
+      if (waiting_since_ns_ == 0) waiting_since_ns_ = begin_ns;
+      const bool found = ready_.wait_for(mutex_, stop_.get_token(), timeout, something);
+      const std::int64_t end_ns = now_ns();
+      parts_.deliver->starved_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+      if (!found && !stop_.stop_requested()) {
+        if (static_cast<double>(end_ns - waiting_since_ns_) > parts_.stall_seconds * 1e9) warn_stall();
+        return Wait::kTimeout;
+      }
+    }
+    waiting_since_ns_ = 0;
+    if (!failure_ && stop_.stop_requested()) failure_ = cancelled("the pipeline was closed");
+    if (failure_) {
+      if (failure_->ok()) {
+        *delivery = std::optional<Delivery>();
+      } else {
+        *delivery = *failure_;
+      }
+      return Wait::kReady;
+    }
+    batch = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    if (batch->state == InFlightState::kEnd || !batch->failure.ok()) failure_ = batch->failure;
+    if (batch->rows == 0 && failure_) {
+      if (failure_->ok()) {
+        *delivery = std::optional<Delivery>();
+      } else {
+        *delivery = *failure_;
+      }
+      return Wait::kReady;
+    }
+    room_.notify_one();
+  }
+  ready_bytes_.fetch_sub(batch->bytes, std::memory_order_relaxed);
+  const std::int64_t number = batch->records.number;
+  delivered_.store(number + 1, std::memory_order_relaxed);
+  const std::int64_t at_ns = now_ns();
+  parts_.trace->add({"deliver", number, thread_id(), at_ns, at_ns});
+  parts_.deliver->add(batch->rows, 0);
+  Delivery out;
+  out.whole = batch->failure.ok();
+  out.state = std::move(batch->records.state);
+  out.batch = {number, batch->records.epoch, batch->rows, std::move(batch->slices)};
+  if (number == parts_.first_number) {
+    const Status enough = parts_.check_memory(batch->bytes);
+    if (!enough.ok()) {
+      MutexLock lock(mutex_);
+      failure_ = enough;
+      *delivery = enough;
+      return Wait::kReady;
+    }
+  }
+  *delivery = std::optional<Delivery>(std::move(out));
+  return Wait::kReady;
+}
+
+void Executor::warn_stall() {
+  parts_.warnings->add("stall", "the consumer has waited longer than " + std::to_string(parts_.stall_seconds) +
+                                    " s for batch " + std::to_string(delivered_.load(std::memory_order_relaxed)) +
+                                    ": " +
+                                    (in_flight_.empty() ? "its records are not read yet" : "it is being parsed"));
+}
+
+}  // namespace headrace

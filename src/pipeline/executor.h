@@ -1,0 +1,107 @@
+// Executor: runs the stages. One sequencer thread pulls record batches and decides the order; tasks of the worker pool parse
+// them, several at once; the consumer takes them in order.
+//
+//   sequencer: wait for room -> pull a record batch -> queue its parse tasks -> again
+//   worker:    run one task of a batch; the last one of a phase starts the next phase or makes the batch ready
+//   consumer:  wait until the oldest batch is ready -> take it -> room for one more
+//
+// start() once, next_for() from one thread at a time, stop() from any thread (idempotent; wakes and joins everything).
+// Room: at most `max_in_flight` batches between sequencer and consumer, and beyond the first one only while the memory in
+// use is below the budget. The consumer's batches do not count, so a consumer that keeps batches cannot block itself.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "batch/batch_stage.h"
+#include "headrace/pipeline.h"
+#include "pipeline/in_flight.h"
+#include "runtime/probe.h"
+#include "runtime/thread.h"
+#include "runtime/trace_ring.h"
+#include "runtime/warnings.h"
+#include "runtime/worker_pool.h"
+#include "shard/file_list.h"
+
+namespace headrace {
+
+/// What the executor works with. Everything outlives it; see PipelineImpl.
+struct ExecutorParts {
+  BatchStage* stage = nullptr;
+  BatchParser* parser = nullptr;
+  BlockPool* blocks = nullptr;
+  TaskGroup* work = nullptr;
+  const ShardList* shards = nullptr;
+  WarningLog* warnings = nullptr;
+  TraceRing* trace = nullptr;
+  StageProbe* order = nullptr;  ///< the sequencer
+  StageProbe* parse = nullptr;
+  StageProbe* deliver = nullptr;  ///< the consumer's side
+
+  int replicas = 1;
+  bool origin = false;          ///< rows carry where they came from
+  bool drop_remainder = false;  ///< rows in front of a bad one are withheld
+  int max_in_flight = 4;
+  std::int64_t first_number = 0;  ///< of the first batch, after a restore
+  double stall_seconds = 30;
+  /// False while more than one batch in flight would exceed the memory budget.
+  std::function<bool()> has_memory;
+  /// Called with the first batch: the failure when the budget is too small to go on at all.
+  std::function<Status(std::int64_t batch_bytes)> check_memory;
+};
+
+/// A batch as it leaves the executor.
+struct Delivery {
+  Batch batch;
+  StateDelta state;   ///< position behind it
+  bool whole = true;  ///< false: cut short by a failure; the position stays where it was
+};
+
+class Executor {
+ public:
+  explicit Executor(const ExecutorParts& parts);
+  ~Executor() { stop(); }
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  void start();
+  Wait next_for(std::chrono::milliseconds timeout, Result<std::optional<Delivery>>* delivery) HEADRACE_EXCLUDES(mutex_);
+  /// Asks everything to stop and joins the sequencer. The owner closes the task groups behind it.
+  void stop();
+  std::stop_token stop_token() const { return stop_.get_token(); }
+  /// Bytes of the batches that are ready but not taken yet. Any thread.
+  std::int64_t ready_bytes() const { return ready_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  void run_sequencer();
+  bool wait_for_room() HEADRACE_EXCLUDES(mutex_);
+  void start_parse(RecordBatch records) HEADRACE_EXCLUDES(mutex_);
+  void finish_stream(Status failure) HEADRACE_EXCLUDES(mutex_);
+  void submit_tasks(const std::shared_ptr<InFlight>& batch);
+  void run_task(const std::shared_ptr<InFlight>& batch, int task);
+  void complete(InFlight* batch) HEADRACE_EXCLUDES(mutex_);
+  ParseInput parse_input(const RecordBatch& records, std::int64_t rows) const;
+  std::int64_t rows_per_task(std::int64_t rows) const;
+  void warn_stall() HEADRACE_REQUIRES(mutex_);
+
+  const ExecutorParts parts_;
+  std::stop_source stop_;
+  std::atomic<std::int64_t> ns_per_row_{1000};  // moving average of the parse, sets the size of tasks
+  std::atomic<std::int64_t> delivered_{0};
+  std::atomic<std::int64_t> ready_bytes_{0};
+
+  Mutex mutex_;
+  CondVar ready_;  // the oldest batch may be ready
+  CondVar room_;   // the sequencer may go on
+  std::deque<std::shared_ptr<InFlight>> in_flight_ HEADRACE_GUARDED_BY(mutex_);
+  std::optional<Status> failure_ HEADRACE_GUARDED_BY(mutex_);  // sticky; ok = end of the stream
+  std::int64_t waiting_since_ns_ HEADRACE_GUARDED_BY(mutex_) = 0;
+
+  Thread sequencer_;
+};
+
+}  // namespace headrace

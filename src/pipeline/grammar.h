@@ -1,0 +1,11 @@
+// Which op may stand behind which (docs/design/spec_tree.md).
+#pragma once
+
+#include "pipeline/op.h"
+
+namespace headrace {
+
+/// Ok when `next` may follow `last`; else kInvalidArgument that names both and prints the working order.
+Status check_order(const std::shared_ptr<const Op>& last, const Op& next);
+
+}  // namespace headrace

@@ -1,0 +1,45 @@
+#include "pipeline/locate.h"
+
+namespace headrace {
+
+Status locate(const Status& failure, const RecordBatch& records, const ShardList& shards) {
+  std::int64_t row = failure.where().row;
+  if (row < 0) return failure;
+  for (const RecordRun& run : records.runs) {
+    if (row >= run.count) {
+      row -= run.count;
+      continue;
+    }
+    const RecordId id = record_id(run, static_cast<std::uint32_t>(row));
+    Where where;
+    where.path = shards.files[id.shard].path;
+    where.record = static_cast<std::int64_t>(id.ordinal);
+    where.offset = static_cast<std::int64_t>(id.offset);
+    return failure.with(where);
+  }
+  return failure;
+}
+
+Status withhold(const Status& failure, std::int64_t rows) {
+  return {failure.code(),
+          failure.message() + "; " + std::to_string(rows) +
+              " good rows of the same batch were withheld because drop_remainder is on",
+          failure.where()};
+}
+
+std::int64_t column_bytes(const std::vector<Slice>& slices) {
+  std::int64_t bytes = 0;
+  for (const Slice& slice : slices) {
+    for (const Column& column : slice.columns) {
+      bytes += static_cast<std::int64_t>(column.values.bytes());
+      for (const Tensor& splits : column.row_splits) bytes += static_cast<std::int64_t>(splits.bytes());
+      const Tensor& offsets = column.byte_offsets;
+      if (offsets.data == nullptr) continue;
+      bytes += static_cast<std::int64_t>(offsets.bytes());
+      bytes += reinterpret_cast<const std::int64_t*>(offsets.data)[offsets.elements() - 1];
+    }
+  }
+  return bytes;
+}
+
+}  // namespace headrace

@@ -1,0 +1,20 @@
+// Helpers on whole batches: where a row came from, how large a batch is. Pure functions.
+#pragma once
+
+#include "batch/record_batch.h"
+#include "headrace/batch.h"
+#include "headrace/status.h"
+#include "shard/file_list.h"
+
+namespace headrace {
+
+/// A parse failure with file, record and offset of the row that its where names.
+Status locate(const Status& failure, const RecordBatch& records, const ShardList& shards);
+
+/// The failure, whose text now says that `rows` good rows in front of it were not delivered.
+Status withhold(const Status& failure, std::int64_t rows);
+
+/// Bytes of all columns.
+std::int64_t column_bytes(const std::vector<Slice>& slices);
+
+}  // namespace headrace

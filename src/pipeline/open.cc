@@ -1,0 +1,156 @@
+#include "pipeline/open.h"
+
+#include <algorithm>
+
+#include "base/environment.h"
+#include "pipeline/identity.h"
+#include "pipeline/pipeline_impl.h"
+#include "pipeline/wiring.h"
+#include "runtime/cpu_budget.h"
+#include "tensor/batch_parser.h"
+
+namespace headrace {
+namespace {
+
+// Blocks are needed after all parse tasks that are queued already; see WorkerPool.
+constexpr TaskPriority kReadPriority = 1'000;
+
+Status check_same(const char* what, const std::string& saved, const std::string& now) {
+  if (saved == now) return {};
+  return invalid_argument(std::string("the saved position does not fit: ") + what + " changed from '" + saved +
+                          "' to '" + now + "'");
+}
+
+}  // namespace
+
+Result<Pipeline> open_pipeline(const std::shared_ptr<const Op>& op, const std::shared_ptr<Dataset::Shared>& shared,
+                               const std::optional<Position>& position) {
+  HEADRACE_ASSIGN_OR_RETURN(std::shared_ptr<Pipeline::Impl> impl, Pipeline::Impl::open(op, shared, position));
+  return Pipeline(std::move(impl));
+}
+
+Result<std::shared_ptr<Pipeline::Impl>> Pipeline::Impl::open(const std::shared_ptr<const Op>& op,
+                                                             const std::shared_ptr<Dataset::Shared>& shared,
+                                                             const std::optional<Position>& position) {
+  std::shared_ptr<Impl> impl(new Impl(op, shared));
+  HEADRACE_RETURN_IF_ERROR(impl->start(position));
+  return impl;
+}
+
+Status Pipeline::Impl::find_files() {
+  const auto* source = find_op<SourceOp>(op_);
+  HEADRACE_ASSIGN_OR_RETURN(ShardList found, find_shards({source->files.items, source->files.is_list}));
+  shards_ = std::make_shared<ShardList>(std::move(found));
+  for (const std::string& warning : shards_->warnings) warnings_.add(warning, warning);
+  return {};
+}
+
+Status Pipeline::Impl::make_threads() {
+  const ReadOptions& options = source_options_.read;
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<int> from_environment, environment_threads());
+  threads_ = options.num_threads.value_or(from_environment.value_or(cpu_budget()));
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::int64_t> limit, environment_memory_limit());
+  memory_bytes_ = options.memory_bytes.value_or(limit.value_or(0));
+  HEADRACE_ASSIGN_OR_RETURN(stall_seconds_, environment_stall_seconds());
+  work_ = std::make_unique<TaskGroup>(WorkerPool::shared(threads_), threads_);
+  const auto io_pool = WorkerPool::shared_io();
+  io_ = std::make_unique<TaskGroup>(io_pool, io_pool->threads());
+  return {};
+}
+
+Status Pipeline::Impl::start(const std::optional<Position>& position) {
+  source_options_ = source_options(op_);
+  HEADRACE_RETURN_IF_ERROR(find_files());
+  HEADRACE_RETURN_IF_ERROR(make_threads());
+  if (const auto* devices = find_op<DeviceOp>(op_)) {
+    replicas_ = static_cast<int>(devices->devices.size());
+    depth_ = devices->options.depth;
+  }
+  // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
+  source_options_.record_budget_bytes = memory_bytes_ / 2;
+  skipped_ = std::make_unique<SkipLog>(source_options_.read.max_skipped);
+  const auto* parse = find_op<ParseOp>(op_);
+  parser_ = parse != nullptr ? make_example_parser(parse->schema, buffers_) : make_records_parser(buffers_);
+
+  SourceContext context;
+  context.shards = shards_;
+  context.blocks = &blocks_;
+  context.work = work_.get();
+  context.io = io_.get();
+  context.priority = kReadPriority;
+  context.skipped = skipped_.get();
+  context.warnings = &warnings_;
+  context.probe = &read_probe_;
+  source_records_ = std::shared_ptr<std::atomic<std::int64_t>>(shared_, &shared_->source_records);
+  stage_ = wire_stages(op_, context, source_options_, source_records_);
+
+  {
+    MutexLock lock(position_mutex_);
+    epoch_ = position ? position->epoch : shared_->next_epoch.load();
+    batches_ = position ? position->batches : 0;
+    journal_.emplace(DecodedState(), batches_, epoch_);
+  }
+  if (position) {
+    HEADRACE_RETURN_IF_ERROR(restore(*position, context));
+  } else {
+    stage_->begin_epoch(static_cast<std::uint64_t>(shared_->next_epoch.load()));
+  }
+
+  const auto* batch = find_op<BatchOp>(op_);
+  ExecutorParts parts;
+  parts.stage = stage_.get();
+  parts.parser = parser_.get();
+  parts.blocks = &blocks_;
+  parts.work = work_.get();
+  parts.shards = shards_.get();
+  parts.warnings = &warnings_;
+  parts.trace = &trace_;
+  parts.order = &order_probe_;
+  parts.parse = &parse_probe_;
+  parts.deliver = &deliver_probe_;
+  parts.replicas = replicas_;
+  parts.origin = parse != nullptr && parse->schema.origin;
+  parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
+  parts.max_in_flight = depth_ + std::max(2, threads_);
+  parts.first_number = position ? position->batches : 0;
+  parts.stall_seconds = stall_seconds_;
+  parts.has_memory = [this] { return has_memory(); };
+  parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
+  executor_ = std::make_unique<Executor>(parts);
+  feeds_ = std::make_unique<Feeds>(
+      replicas_, depth_ + 2, stall_seconds_,
+      [this](std::chrono::milliseconds timeout, Result<std::optional<Batch>>* fetched) {
+        return next_for(timeout, fetched);
+      },
+      &warnings_, executor_->stop_token());
+  executor_->start();
+  return {};
+}
+
+Status Pipeline::Impl::restore(const Position& position, SourceContext context) {
+  if (position.format != 1) {
+    return invalid_argument("the saved position has format " + std::to_string(position.format) +
+                            "; this library reads format 1");
+  }
+  HEADRACE_RETURN_IF_ERROR(check_same("stream_version", std::to_string(position.stream_version),
+                                      std::to_string(source_options_.read.stream_version)));
+  HEADRACE_RETURN_IF_ERROR(check_same("the list of files", position.files, shards_identity(*shards_)));
+  HEADRACE_RETURN_IF_ERROR(check_same("the pipeline", position.spec, order_spec(op_)));
+  if (position.batches < 0 || position.epoch < 0) {
+    return invalid_argument("the saved position is damaged: negative batches or epoch");
+  }
+  if (position.data.empty()) {
+    stage_->begin_epoch(static_cast<std::uint64_t>(position.epoch));
+    return {};
+  }
+  HEADRACE_ASSIGN_OR_RETURN(DecodedState state, decode_state(position.data));
+  const std::unique_ptr<RecordFetcher> fetcher = make_fetcher(context, source_options_);
+  StateReader reader(state.words, &state.slots);
+  HEADRACE_RETURN_IF_ERROR(stage_->restore(&reader, fetcher.get()));
+  if (!reader.at_end()) return invalid_argument("the saved position is damaged: it is longer than the pipeline");
+  MutexLock lock(position_mutex_);
+  journal_.emplace(std::move(state), position.batches, position.epoch);
+  return {};
+}
+
+}  // namespace headrace

@@ -1,0 +1,195 @@
+#include "headrace/pipeline.h"
+
+#include <algorithm>
+
+#include "pipeline/cardinality.h"
+#include "pipeline/identity.h"
+#include "pipeline/pipeline_impl.h"
+#include "runtime/fork.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::chrono::milliseconds kLongWait = std::chrono::hours(1);
+
+Status forked() {
+  return cancelled("the pipeline was opened before fork() and cannot be used in the child; open it there");
+}
+
+}  // namespace
+
+Pipeline::Impl::Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared)
+    : op_(std::move(op)), shared_(std::move(shared)), fork_generation_(headrace::fork_generation()) {}
+
+Pipeline::Impl::~Impl() { close(); }
+
+bool Pipeline::Impl::is_forked() const { return headrace::fork_generation() != fork_generation_; }
+
+void Pipeline::Impl::close() {
+  MutexLock lock(close_mutex_);
+  if (closed_) return;
+  closed_ = true;
+  if (executor_) executor_->stop();
+  if (work_) work_->close();
+  if (io_) io_->close();
+}
+
+Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
+  Result<std::optional<Delivery>> taken = std::optional<Delivery>();
+  if (executor_->next_for(timeout, &taken) == Wait::kTimeout) return Wait::kTimeout;
+  if (!taken.ok()) {
+    *batch = taken.status();
+  } else if (!*taken) {
+    *batch = std::optional<Batch>();
+  } else {
+    Delivery& delivery = **taken;
+    MutexLock lock(position_mutex_);
+    if (!counted_) shared_->next_epoch = epoch_ + 1;
+    counted_ = true;
+    if (delivery.whole) {
+      epoch_ = delivery.batch.epoch;
+      ++batches_;
+      journal_->deliver(std::move(delivery.state), delivery.batch.epoch);
+    }
+    *batch = std::optional<Batch>(std::move(delivery.batch));
+  }
+  return Wait::kReady;
+}
+
+Wait Pipeline::Impl::next_slice_for(int replica, std::chrono::milliseconds timeout,
+                                    Result<std::optional<Slice>>* slice) {
+  if (replica < 0 || replica >= replicas_) {
+    *slice = invalid_argument("replica=" + std::to_string(replica) + " must be below " + std::to_string(replicas_));
+    return Wait::kReady;
+  }
+  return feeds_->next_for(replica, timeout, slice);
+}
+
+Result<Position> Pipeline::Impl::position(int back) const {
+  const int backlog = feeds_->backlog();
+  MutexLock lock(position_mutex_);
+  HEADRACE_ASSIGN_OR_RETURN(Position position, journal_->position(back + backlog));
+  position.format = 1;
+  position.stream_version = source_options_.read.stream_version;
+  position.files = shards_identity(*shards_);
+  position.spec = order_spec(op_);
+  return position;
+}
+
+std::optional<std::int64_t> Pipeline::Impl::cardinality() const {
+  const std::int64_t records = shared_->source_records;
+  if (records >= 0) return stream_elements(op_, records, false);
+  if (stream_elements(op_, 1, false) == kEndless) return kEndless;
+  return std::nullopt;
+}
+
+// Beyond the batch that the consumer needs next, nothing new is begun above the budget.
+bool Pipeline::Impl::has_memory() const {
+  return memory_bytes_ == 0 || blocks_.bytes_in_use() + executor_->ready_bytes() < memory_bytes_;
+}
+
+Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
+  if (memory_bytes_ == 0) return {};
+  const std::int64_t smallest = blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
+  if (smallest <= memory_bytes_) return {};
+  return {StatusCode::kResourceExhausted,
+          "memory_bytes=" + std::to_string(memory_bytes_) +
+              " is too small for this pipeline: its open shards, its shuffle buffer and " + std::to_string(depth_ + 1) +
+              " batches need " + std::to_string(smallest)};
+}
+
+Report Pipeline::Impl::report() const {
+  Report report;
+  const auto add_stage = [&report](const char* name, const StageProbe& probe) {
+    constexpr double kSeconds = 1e-9;
+    report.stages.push_back({name, static_cast<double>(probe.busy_ns.load()) * kSeconds,
+                             static_cast<double>(probe.starved_ns.load()) * kSeconds,
+                             static_cast<double>(probe.blocked_ns.load()) * kSeconds, probe.records.load(),
+                             probe.bytes.load()});
+  };
+  add_stage("read", read_probe_);
+  add_stage("order", order_probe_);
+  add_stage("parse", parse_probe_);
+  add_stage("deliver", deliver_probe_);
+  report.warnings = warnings_.texts();
+  for (const Op* op : ops_in_order(op_)) {
+    if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) report.seeds.push_back(*shuffle->options.seed);
+  }
+  report.skipped = skipped_->count();
+  report.skipped_records = skipped_->first();
+  report.consumer_wait_seconds = report.stages.back().starved_seconds;
+  report.threads = threads_;
+  report.record_bytes = blocks_.bytes_in_use();
+  report.batch_bytes = executor_->ready_bytes();
+  report.held_by_consumer_bytes = std::max<std::int64_t>(0, buffers_->bytes_in_use() - report.batch_bytes);
+  MutexLock lock(position_mutex_);
+  report.epoch = epoch_;
+  report.batches = batches_;
+  return report;
+}
+
+Pipeline::Pipeline(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Pipeline::Pipeline(Pipeline&&) noexcept = default;
+
+Pipeline& Pipeline::operator=(Pipeline&& other) noexcept {
+  if (this != &other) {
+    Pipeline old(std::move(*this));
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+
+Pipeline::~Pipeline() {
+  if (!impl_) return;
+  if (impl_->is_forked()) {
+    // The threads and locks of the parent are not here: leave everything as it is until the child exits.
+    static_cast<void>(new std::shared_ptr<Impl>(std::move(impl_)));
+    return;
+  }
+  impl_->close();
+}
+
+Result<std::optional<Batch>> Pipeline::next() {
+  Result<std::optional<Batch>> batch = std::optional<Batch>();
+  while (next_for(kLongWait, &batch) == Wait::kTimeout) {
+  }
+  return batch;
+}
+
+Wait Pipeline::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
+  if (impl_->is_forked()) {
+    *batch = forked();
+    return Wait::kReady;
+  }
+  return impl_->next_for(timeout, batch);
+}
+
+Result<std::optional<Slice>> Pipeline::next_slice(int replica) {
+  Result<std::optional<Slice>> slice = std::optional<Slice>();
+  while (next_slice_for(replica, kLongWait, &slice) == Wait::kTimeout) {
+  }
+  return slice;
+}
+
+Wait Pipeline::next_slice_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice) {
+  if (impl_->is_forked()) {
+    *slice = forked();
+    return Wait::kReady;
+  }
+  return impl_->next_slice_for(replica, timeout, slice);
+}
+
+int Pipeline::replicas() const { return impl_->replicas(); }
+
+std::optional<std::int64_t> Pipeline::cardinality() const { return impl_->cardinality(); }
+
+Result<Position> Pipeline::position(int back) const {
+  if (impl_->is_forked()) return forked();
+  return impl_->position(back);
+}
+
+void Pipeline::close() {
+  if (!impl_->is_forked()) impl_->close();
+}
+
+}  // namespace headrace

@@ -1,0 +1,93 @@
+// Pipeline::Impl: owns the parts of a running pipeline in the order in which they need each other, and the position.
+//
+// Members stand upstream first, so that they go away downstream first. stop() ends everything: it asks the executor to stop,
+// joins it, then closes the task groups; only then may stages and pools go.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batch/batch_stage.h"
+#include "batch/position_journal.h"
+#include "device/feeds.h"
+#include "headrace/pipeline.h"
+#include "headrace/report.h"
+#include "pipeline/dataset_state.h"
+#include "pipeline/executor.h"
+#include "pipeline/op.h"
+#include "record/source.h"
+#include "tensor/buffer_pool.h"
+
+namespace headrace {
+
+class Pipeline::Impl {
+ public:
+  /// Finds the shards, wires and restores the stages, starts the threads.
+  static Result<std::shared_ptr<Impl>> open(const std::shared_ptr<const Op>& op,
+                                            const std::shared_ptr<Dataset::Shared>& shared,
+                                            const std::optional<Position>& position);
+  ~Impl();
+
+  Wait next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
+  Wait next_slice_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice);
+  Result<Position> position(int back) const;
+  std::optional<std::int64_t> cardinality() const;
+  int replicas() const { return replicas_; }
+  void close();
+
+  Report report() const;
+  std::vector<TraceSpan> trace() const { return trace_.spans(); }
+  /// True in a child of the process that opened the pipeline: nothing of it may be touched there.
+  bool is_forked() const;
+
+ private:
+  Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
+  Status start(const std::optional<Position>& position);
+  Status find_files();
+  Status make_threads();
+  Status restore(const Position& position, SourceContext context);
+  bool has_memory() const;
+  Status check_memory(std::int64_t batch_bytes) const;
+
+  const std::shared_ptr<const Op> op_;
+  const std::shared_ptr<Dataset::Shared> shared_;
+  const std::uint64_t fork_generation_;
+
+  // set by start(), constant afterwards
+  std::shared_ptr<ShardList> shards_;
+  SourceOptions source_options_;
+  int threads_ = 1;
+  int replicas_ = 1;
+  int depth_ = 2;
+  std::int64_t memory_bytes_ = 0;  // 0 = no limit
+  double stall_seconds_ = 30;
+
+  // own synchronisation
+  WarningLog warnings_;
+  std::unique_ptr<SkipLog> skipped_;
+  StageProbe read_probe_, order_probe_, parse_probe_, deliver_probe_;
+  TraceRing trace_;
+  std::shared_ptr<BufferPool> buffers_ = std::make_shared<BufferPool>();
+  std::shared_ptr<std::atomic<std::int64_t>> source_records_;
+  BlockPool blocks_;
+  std::unique_ptr<TaskGroup> work_;
+  std::unique_ptr<TaskGroup> io_;
+  std::unique_ptr<BatchStage> stage_;  // the sequencer's alone
+  std::unique_ptr<BatchParser> parser_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Feeds> feeds_;
+
+  mutable Mutex position_mutex_;
+  std::optional<PositionJournal> journal_ HEADRACE_GUARDED_BY(position_mutex_);
+  std::int64_t epoch_ HEADRACE_GUARDED_BY(position_mutex_) = 0;
+  std::int64_t batches_ HEADRACE_GUARDED_BY(position_mutex_) = 0;
+  bool counted_ HEADRACE_GUARDED_BY(position_mutex_) = false;  // as an iterator of its dataset
+
+  Mutex close_mutex_;
+  bool closed_ HEADRACE_GUARDED_BY(close_mutex_) = false;
+};
+
+}  // namespace headrace

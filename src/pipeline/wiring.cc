@@ -1,0 +1,105 @@
+#include "pipeline/wiring.h"
+
+#include "batch/stages.h"
+#include "pipeline/epoch_counter.h"
+
+namespace headrace {
+namespace {
+
+// Puts one stage behind another. The id of a stage is its place among the ops that decide the order, so that saved
+// positions do not depend on parse() and the like.
+class Wiring {
+ public:
+  Wiring(std::unique_ptr<RecordStage> source, BlockPool* blocks) : records_(std::move(source)), blocks_(blocks) {}
+
+  void add(const Op& op, const Op* next) {
+    if (fused_with_previous_) {
+      fused_with_previous_ = false;
+      ++stage_id_;
+    } else if (const auto* repeat = std::get_if<RepeatOp>(&op.arguments)) {
+      ++stage_id_;
+      const auto* shuffle = next != nullptr ? std::get_if<ShuffleOp>(&next->arguments) : nullptr;
+      if (records_ && shuffle != nullptr && !shuffle->options.mix_epochs) {
+        add_shuffle(*shuffle, repeat->count);
+        fused_with_previous_ = true;
+      } else if (records_) {
+        records_ = make_repeat(context(), std::move(records_), repeat->count);
+      } else {
+        batches_ = make_repeat_batches(context(), std::move(batches_), repeat->count);
+      }
+    } else if (const auto* shuffle = std::get_if<ShuffleOp>(&op.arguments)) {
+      ++stage_id_;
+      const auto* repeat_behind = next != nullptr ? std::get_if<RepeatOp>(&next->arguments) : nullptr;
+      add_shuffle(*shuffle, repeat_behind != nullptr ? repeat_behind->count : 1);
+      fused_with_previous_ = repeat_behind != nullptr;
+    } else if (const auto* shard = std::get_if<ShardOp>(&op.arguments)) {
+      ++stage_id_;
+      records_ = make_shard(context(), std::move(records_), shard->num_shards, shard->index);
+    } else if (const auto* take = std::get_if<TakeOp>(&op.arguments)) {
+      ++stage_id_;
+      if (records_) {
+        records_ = make_take(context(), std::move(records_), take->count);
+      } else {
+        batches_ = make_take_batches(context(), std::move(batches_), take->count);
+      }
+    } else if (const auto* skip = std::get_if<SkipOp>(&op.arguments)) {
+      ++stage_id_;
+      if (records_) {
+        records_ = make_skip(context(), std::move(records_), skip->count);
+      } else {
+        batches_ = make_skip_batches(context(), std::move(batches_), skip->count);
+      }
+    } else if (const auto* batch = std::get_if<BatchOp>(&op.arguments)) {
+      ++stage_id_;
+      batches_ = make_batch(context(), std::move(records_), batch->options.size, batch->options.drop_remainder);
+    }
+  }
+
+  std::unique_ptr<BatchStage> finish() {
+    if (records_) {
+      ++stage_id_;
+      batches_ = make_batch(context(), std::move(records_), 1, false);
+    }
+    return std::move(batches_);
+  }
+
+ private:
+  StageContext context() const { return {stage_id_, blocks_}; }
+
+  void add_shuffle(const ShuffleOp& shuffle, std::int64_t epochs) {
+    records_ = make_shuffle(context(), std::move(records_),
+                            {.buffer_size = shuffle.options.buffer_size,
+                             .seed = static_cast<std::uint64_t>(*shuffle.options.seed),
+                             .reshuffle_each_iteration = shuffle.options.reshuffle_each_iteration,
+                             .epochs = epochs});
+  }
+
+  std::unique_ptr<RecordStage> records_;
+  std::unique_ptr<BatchStage> batches_;  // once batch() was met
+  BlockPool* const blocks_;
+  std::uint32_t stage_id_ = 0;
+  bool fused_with_previous_ = false;  // this op is the second half of a fused shuffle and repeat
+};
+
+}  // namespace
+
+SourceOptions source_options(const std::shared_ptr<const Op>& last) {
+  SourceOptions options;
+  options.read = find_op<SourceOp>(last)->options;
+  if (const auto* interleave = find_op<InterleaveOp>(last)) {
+    options.cycle_length = interleave->options.cycle_length;
+    options.block_length = interleave->options.block_length;
+  }
+  return options;
+}
+
+std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
+                                        const SourceOptions& options,
+                                        std::shared_ptr<std::atomic<std::int64_t>> source_records) {
+  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records)), context.blocks);
+  const std::vector<const Op*> ops = ops_in_order(last);
+  for (std::size_t i = 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
+  return wiring.finish();
+}
+
+}  // namespace headrace
