@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "dataset_handle.h"
 #include "failure.h"
 #include "headrace/dataset.h"
 #include "headrace/pipeline.h"
@@ -20,15 +21,6 @@ using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument
 
 namespace headrace::python {
 namespace {
-
-// A declared pipeline whose status is ok, and the schema it parses by: every step raises at once.
-struct DatasetHandle {
-  DatasetHandle(Dataset d, std::shared_ptr<const Schema> s) : dataset(std::move(d)), schema(std::move(s)) {
-    raise_if_error(dataset.status());
-  }
-  Dataset dataset;
-  std::shared_ptr<const Schema> schema;
-};
 
 DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, const std::string& compression,
                           const std::string& verify, const std::string& on_corrupt, std::int64_t max_skipped,

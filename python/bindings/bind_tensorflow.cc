@@ -9,6 +9,7 @@
 
 #include "batch_handle.h"
 #include "bindings.h"
+#include "dataset_handle.h"
 #include "export.h"
 #include "failure.h"
 #include "pipeline_handle.h"
@@ -36,6 +37,8 @@ struct SourceHandle {
   const std::int64_t address;
 };
 
+nb::object dtype_text(DType dtype) { return text_to_python(to_string(dtype)); }
+
 PlanHandle make_plan(const std::vector<std::pair<std::string, int>>& items) {
   std::vector<TensorflowItem> planned;
   for (const auto& [name, form] : items) {
@@ -53,7 +56,41 @@ nb::list capsules(const PlanHandle& self, const SliceHandle& slice) {
   return list;
 }
 
+/// Ragged dimensions of a column and, of each, the length its rows all have, or -1.
+nb::list row_lengths(const Feature& feature) {
+  nb::list lengths;
+  if (feature.kind == FeatureKind::kVarLen || feature.kind == FeatureKind::kRagged) lengths.append(-1);
+  for (const Partition& partition : feature.partitions) {
+    lengths.append(partition.kind == PartitionKind::kUniformRowLength ? partition.row_length : -1);
+  }
+  return lengths;
+}
+
+nb::tuple describe(const Feature& feature) {
+  nb::list shape;
+  if (feature.kind == FeatureKind::kFixedLenSequence) shape.append(-1);
+  for (const std::int64_t dimension : feature.shape) shape.append(dimension);
+  return nb::make_tuple(text_to_python(feature.name), dtype_text(feature.dtype), nb::tuple(shape),
+                        nb::tuple(row_lengths(feature)), dtype_text(feature.row_splits_dtype), feature.sparse);
+}
+
+nb::list describe_columns(const DatasetHandle& self) {
+  nb::list columns;
+  if (self.schema == nullptr) return columns;
+  for (const Feature& feature : self.schema->features) columns.append(describe(feature));
+  if (self.schema->origin) {
+    for (const char* name : {"_shard", "_record"}) {
+      columns.append(describe(Feature{.name = name, .dtype = DType::kInt64}));
+    }
+  }
+  return columns;
+}
+
 void bind_plan(nb::module_& m) {
+  m.def("tensorflow_columns", describe_columns, nb::arg("dataset"),
+        "The columns of a parsed dataset: (name, dtype, shape of a row with -1 for the longest, row length of each "
+        "ragged "
+        "dimension or -1, dtype of row splits, sparse).");
   nb::class_<PlanHandle>(m, "TensorflowPlan",
                          "Which arrays TensorFlow gets of a slice: [(column, form)], form 0 dense, 1 ragged with int64 "
                          "splits, 2 ragged with int32 splits, 3 sparse.")
@@ -90,8 +127,8 @@ void bind_tensorflow(nb::module_& m) {
       nb::arg("pipeline"), nb::arg("plan"), "A source over the slices of a running pipeline.");
   m.def(
       "tensorflow_dataset_source",
-      [](const Dataset& dataset, const PlanHandle& plan) {
-        return std::make_unique<SourceHandle>(open_dataset_source(dataset, plan.plan));
+      [](const DatasetHandle& dataset, const PlanHandle& plan) {
+        return std::make_unique<SourceHandle>(open_dataset_source(dataset.dataset, plan.plan));
       },
       nb::arg("dataset"), nb::arg("plan"), "A source whose open() starts a pipeline of its own.");
   m.def(
