@@ -1,0 +1,151 @@
+#include "tensor/buffer_pool.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "runtime/mutex.h"
+
+namespace headrace {
+namespace {
+
+// Four classes per doubling from 256 bytes on: at most a quarter of a buffer is slack.
+constexpr std::size_t kSmallestClass = 256;
+constexpr std::size_t kClasses = 4 * 40;
+// From here on a buffer is made of huge pages where the system has them: a first touch costs 1 fault instead of 512.
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+// A buffer that lay unused while this many others were handed out goes back to the system.
+constexpr std::uint64_t kWindow = 256;
+
+std::size_t class_of(std::size_t bytes) {
+  if (bytes <= kSmallestClass) return 0;
+  const std::size_t last = bytes - 1;
+  const int doubling = std::bit_width(last) - 1;  // 2^doubling <= last
+  const std::size_t quarter = (last >> (doubling - 2)) & 3;
+  return static_cast<std::size_t>(doubling - 8) * 4 + quarter + 1;
+}
+
+std::size_t class_bytes(std::size_t size_class) {
+  if (size_class == 0) return kSmallestClass;
+  const std::size_t doubling = (size_class - 1) / 4 + 8;
+  const std::size_t quarter = (size_class - 1) % 4 + 1;
+  return (std::size_t{1} << doubling) + (quarter << (doubling - 2));
+}
+
+std::uint8_t* allocate(std::size_t bytes) {
+  const bool huge = bytes >= kHugePage;
+  const std::size_t alignment = huge ? kHugePage : kColumnAlignment;
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  // Advice only: without huge pages the memory is as good, just slower on first touch.
+  if (memory != nullptr && huge) (void)::madvise(memory, bytes, MADV_HUGEPAGE);
+  return static_cast<std::uint8_t*>(memory);
+}
+
+struct FreeBlock {
+  std::uint8_t* data;
+  std::uint64_t freed_at;  ///< value of State::acquired
+};
+
+}  // namespace
+
+struct BufferPool::State {
+  ~State() {
+    for (auto& list : free) {
+      for (const FreeBlock& block : list) std::free(block.data);
+    }
+  }
+
+  /// A recycled block of the class, or null.
+  std::uint8_t* take(std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
+    std::vector<std::uint8_t*> unused;
+    std::uint8_t* data = nullptr;
+    {
+      MutexLock lock(mutex);
+      bytes_in_use += static_cast<std::int64_t>(class_bytes(size_class));
+      if (++acquired % kWindow == 0) collect_unused(&unused);
+      std::vector<FreeBlock>& list = free[size_class];
+      if (!list.empty()) {
+        data = list.back().data;  // the warmest
+        list.pop_back();
+        bytes_free -= static_cast<std::int64_t>(class_bytes(size_class));
+      }
+    }
+    for (std::uint8_t* block : unused) std::free(block);
+    return data;
+  }
+
+  void give_back(std::uint8_t* data, std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
+    MutexLock lock(mutex);
+    const auto bytes = static_cast<std::int64_t>(class_bytes(size_class));
+    bytes_in_use -= bytes;
+    if (data == nullptr) return;
+    bytes_free += bytes;
+    free[size_class].push_back({data, acquired});
+  }
+
+  // Lists are stacks, so what was not needed lies at the bottom with the oldest stamps.
+  void collect_unused(std::vector<std::uint8_t*>* unused) HEADRACE_REQUIRES(mutex) {
+    for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
+      std::vector<FreeBlock>& list = free[size_class];
+      const auto kept = std::find_if(list.begin(), list.end(),
+                                     [this](const FreeBlock& block) { return block.freed_at + kWindow > acquired; });
+      for (auto block = list.begin(); block != kept; ++block) unused->push_back(block->data);
+      bytes_free -= static_cast<std::int64_t>(class_bytes(size_class)) * (kept - list.begin());
+      list.erase(list.begin(), kept);
+    }
+  }
+
+  mutable Mutex mutex;
+  std::array<std::vector<FreeBlock>, kClasses> free HEADRACE_GUARDED_BY(mutex);
+  std::uint64_t acquired HEADRACE_GUARDED_BY(mutex) = 0;
+  std::int64_t bytes_in_use HEADRACE_GUARDED_BY(mutex) = 0;
+  std::int64_t bytes_free HEADRACE_GUARDED_BY(mutex) = 0;
+};
+
+namespace {
+
+/// A Buffer whose end hands its memory back.
+template <class State>
+class PooledBuffer : public Buffer {
+ public:
+  PooledBuffer(std::uint8_t* memory, std::size_t bytes, std::size_t size_class, std::shared_ptr<State> state)
+      : Buffer(memory, bytes), size_class_(size_class), state_(std::move(state)) {}
+  ~PooledBuffer() { state_->give_back(data(), size_class_); }
+
+ private:
+  const std::size_t size_class_;
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace
+
+BufferPool::BufferPool() : state_(std::make_shared<State>()) {}
+
+BufferPtr BufferPool::acquire(std::size_t bytes) {
+  const std::size_t size_class = class_of(bytes);
+  if (size_class >= kClasses) return nullptr;
+  std::uint8_t* data = state_->take(size_class);
+  if (data == nullptr) data = allocate(class_bytes(size_class));
+  if (data == nullptr) {
+    state_->give_back(nullptr, size_class);
+    return nullptr;
+  }
+  return std::make_shared<PooledBuffer<State>>(data, bytes, size_class, state_);
+}
+
+std::int64_t BufferPool::bytes_in_use() const {
+  MutexLock lock(state_->mutex);
+  return state_->bytes_in_use;
+}
+
+std::int64_t BufferPool::bytes_free() const {
+  MutexLock lock(state_->mutex);
+  return state_->bytes_free;
+}
+
+}  // namespace headrace

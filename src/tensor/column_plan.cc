@@ -1,0 +1,142 @@
+#include "tensor/column_plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace {
+namespace {
+
+ListKind list_kind(const Feature& feature) {
+  if (feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw) return ListKind::kBytes;
+  if (feature.dtype == DType::kInt64) return ListKind::kInt64;
+  return feature.dtype == DType::kFloat32 ? ListKind::kFloat : ListKind::kBytes;
+}
+
+bool is_variable(const Feature& feature) {
+  switch (feature.kind) {
+    case FeatureKind::kVarLen:
+    case FeatureKind::kRagged:
+    case FeatureKind::kFixedLenSequence:
+      return true;
+    case FeatureKind::kFixedLen:
+    case FeatureKind::kTensor:
+    case FeatureKind::kRaw:
+      return feature.dtype == DType::kBytes;
+  }
+  return false;
+}
+
+ColumnOp dense_op(const Feature& feature) {
+  if (feature.kind == FeatureKind::kTensor) return ColumnOp::kTensor;
+  if (feature.kind == FeatureKind::kRaw) return ColumnOp::kRaw;
+  const bool scalar = element_count(feature.shape) == 1;
+  if (feature.dtype == DType::kInt64) return scalar ? ColumnOp::kScalarInt64 : ColumnOp::kInt64s;
+  return scalar ? ColumnOp::kScalarFloat : ColumnOp::kFloats;
+}
+
+}  // namespace
+
+ColumnPlan::ColumnPlan(const Schema& schema_in) : schema(schema_in) {
+  for (std::size_t i = 0; i < schema.features.size(); ++i) {
+    const Feature& feature = schema.features[i];
+    ColumnStep step{};
+    step.list = list_kind(feature);
+    step.key = key_index(feature.wire_key());
+    step.feature = static_cast<std::uint32_t>(i);
+    step.count = element_count(feature.shape);
+    if (is_variable(feature)) {
+      add_variable(feature, &step);
+    } else {
+      add_dense(feature, &step);
+    }
+    steps.push_back(step);
+  }
+  keys = std::make_shared<const KeySet>(key_names_);
+}
+
+std::uint32_t ColumnPlan::key_index(const std::string& key) {
+  const auto found = std::find(key_names_.begin(), key_names_.end(), key);
+  const auto index = static_cast<std::uint32_t>(found - key_names_.begin());
+  if (found == key_names_.end()) key_names_.push_back(key);
+  return index;
+}
+
+void ColumnPlan::add_dense(const Feature& feature, ColumnStep* step) {
+  step->op = dense_op(feature);
+  step->bytes = static_cast<std::size_t>(step->count) * size_of(feature.dtype);
+  if (!feature.has_default) return;
+  auto image = std::make_unique<std::vector<std::uint8_t>>(feature.default_numeric);
+  if (image->size() < step->bytes) {  // one element for all
+    const std::size_t size = image->size();
+    image->resize(step->bytes);
+    for (std::size_t at = size; size > 0 && at < step->bytes; at += size) {
+      std::memcpy(image->data() + at, image->data(), size);
+    }
+  }
+  image->resize(std::max<std::size_t>(step->bytes, 1));  // so that its address is never null
+  step->fallback = image->data();
+  images_.push_back(std::move(image));
+}
+
+void ColumnPlan::add_variable(const Feature& feature, ColumnStep* step) {
+  VariableColumn column;
+  column.feature = step->feature;
+  column.step = static_cast<std::uint32_t>(steps.size());
+  column.slot = slots;
+  column.dtype = feature.dtype;
+  column.inner_shape = feature.shape;
+  column.stride = step->count;
+  step->slot = slots;
+  step->variable = static_cast<std::uint32_t>(variables.size());
+  step->op = ColumnOp::kNoteValues;
+
+  switch (feature.kind) {
+    case FeatureKind::kVarLen:
+    case FeatureKind::kRagged: {
+      column.kind = VariableKind::kRagged;
+      column.inner_shape.clear();
+      column.stride = 1;
+      if (!feature.partitions.empty()) step->op = ColumnOp::kNoteRagged;
+      std::size_t levels = feature.partitions.size();
+      while (levels > 0 && feature.partitions[levels - 1].kind == PartitionKind::kUniformRowLength) {
+        --levels;
+        column.stride *= feature.partitions[levels].row_length;
+        column.inner_shape.insert(column.inner_shape.begin(), feature.partitions[levels].row_length);
+      }
+      for (std::size_t i = 0; i < levels; ++i) {
+        const Partition& partition = feature.partitions[i];
+        RaggedLevel level{partition.kind, 0, partition.key, partition.row_length};
+        if (partition.kind != PartitionKind::kUniformRowLength) level.key = key_index(partition.key);
+        column.levels.push_back(std::move(level));
+      }
+      step->count = column.stride;
+      break;
+    }
+    case FeatureKind::kFixedLenSequence:
+      column.kind = VariableKind::kSequence;
+      column.padding.assign(size_of(feature.dtype), 0);
+      if (feature.has_default && feature.dtype == DType::kBytes && !feature.default_bytes.empty()) {
+        column.padding_string = feature.default_bytes.front();
+      } else if (feature.has_default && feature.default_numeric.size() == column.padding.size()) {
+        column.padding = feature.default_numeric;
+      }
+      break;
+    case FeatureKind::kFixedLen:
+    case FeatureKind::kTensor:
+    case FeatureKind::kRaw:
+      column.kind = VariableKind::kFixed;
+      step->op = feature.kind == FeatureKind::kTensor ? ColumnOp::kNoteTensor : ColumnOp::kNoteStrings;
+      if (feature.has_default) {
+        column.fallback_strings = feature.default_bytes;
+        if (feature.default_bytes.size() == 1) {
+          column.fallback_strings.assign(static_cast<std::size_t>(column.stride), feature.default_bytes.front());
+        }
+      }
+      break;
+  }
+  step->slots = 1 + static_cast<std::uint32_t>(column.levels.size());
+  slots += static_cast<std::int32_t>(step->slots);
+  variables.push_back(std::move(column));
+}
+
+}  // namespace headrace

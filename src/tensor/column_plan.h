@@ -1,0 +1,91 @@
+// ColumnPlan: what a schema means for the parser, worked out once: one step per feature with everything the row loop needs.
+//
+// Constant after construction; shared by all jobs and threads of a parser.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "example/example_reader.h"
+#include "headrace/schema.h"
+
+namespace headrace {
+
+/// What phase 1 does with one feature of one record. The dense ones write the column, the others take a note.
+enum class ColumnOp : std::uint8_t {
+  kScalarInt64 = 1,
+  kScalarFloat,
+  kInt64s,       ///< a fixed number of values
+  kFloats,       ///< a fixed number of values
+  kTensor,       ///< numeric TensorProto
+  kRaw,          ///< the elements themselves
+  kNoteValues,   ///< list of any length; int64, float32 or bytes
+  kNoteStrings,  ///< a fixed number of byte strings
+  kNoteTensor,   ///< TensorProto of byte strings
+  kNoteRagged,   ///< list of any length with partitions
+};
+
+/// One feature in the row loop; kept small, all of a wide schema stay in the first-level cache.
+struct ColumnStep {
+  ColumnOp op;
+  ListKind list;                           ///< kind that the record must have
+  std::uint32_t key = 0;                   ///< index in the KeySet
+  std::uint32_t feature = 0;               ///< index in the schema
+  std::int32_t slot = -1;                  ///< first note of a variable column
+  std::uint32_t slots = 0;                 ///< its notes
+  std::uint32_t variable = 0;              ///< index in ColumnPlan::variables
+  std::int64_t count = 1;                  ///< values per record, per step for a sequence
+  std::size_t bytes = 0;                   ///< bytes per record of a dense column
+  const std::uint8_t* fallback = nullptr;  ///< image of the default; null: the key is required (dense columns)
+
+  bool dense() const { return op <= ColumnOp::kRaw; }
+};
+
+/// How the elements of a variable column are arranged.
+enum class VariableKind : std::uint8_t { kFixed = 1, kSequence, kRagged };
+
+/// One ragged dimension below the first.
+struct RaggedLevel {
+  PartitionKind kind = PartitionKind::kRowSplits;
+  std::uint32_t key = 0;  ///< index in the KeySet; not for kUniformRowLength
+  std::string name;       ///< the key itself
+  std::int64_t row_length = 0;
+};
+
+/// What phase 2 needs of a variable column. Its notes: the values at `slot`, then one per level.
+struct VariableColumn {
+  std::uint32_t feature = 0;
+  std::uint32_t step = 0;
+  std::int32_t slot = 0;
+  VariableKind kind = VariableKind::kFixed;
+  DType dtype = DType::kInt64;
+  std::int64_t stride = 1;          ///< kFixed: elements per record; kSequence: per step; kRagged: per innermost row
+  Shape inner_shape;                ///< dimensions inside a step or an innermost row
+  std::vector<RaggedLevel> levels;  ///< outermost first; uniform ones at the end are in inner_shape instead
+  std::vector<std::string> fallback_strings;  ///< kFixed: `stride` of them, when there is a default
+  std::vector<std::uint8_t> padding;          ///< kSequence: image of one padding element (numeric)
+  std::string padding_string;                 ///< the same for bytes
+};
+
+struct ColumnPlan {
+  explicit ColumnPlan(const Schema& schema_in);
+
+  Schema schema;
+  std::shared_ptr<const KeySet> keys;
+  std::vector<ColumnStep> steps;          ///< schema order
+  std::vector<VariableColumn> variables;  ///< schema order
+  std::int32_t slots = 0;                 ///< notes per record
+
+ private:
+  std::uint32_t key_index(const std::string& key);
+  void add_dense(const Feature& feature, ColumnStep* step);
+  void add_variable(const Feature& feature, ColumnStep* step);
+
+  std::vector<std::string> key_names_;
+  std::vector<std::unique_ptr<std::vector<std::uint8_t>>> images_;
+};
+
+}  // namespace headrace

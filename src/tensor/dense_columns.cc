@@ -1,0 +1,91 @@
+#include "tensor/dense_columns.h"
+
+#include <string>
+#include <utility>
+
+#include "base/wire.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::size_t kOriginBytes = sizeof(std::int64_t);
+
+Column dense_column(std::string name, DType dtype, Shape shape, const PlacedPart& part) {
+  Column column;
+  column.name = std::move(name);
+  column.values = Tensor{dtype, std::move(shape), part.data, part.buffer};
+  return column;
+}
+
+}  // namespace
+
+Result<DenseColumns> DenseColumns::allocate(const ColumnPlan& plan, std::span<const std::int64_t> replica_rows,
+                                            BufferPool& pool) {
+  DenseColumns columns;
+  columns.replicas_.reserve(replica_rows.size());
+  std::vector<std::size_t> part_bytes;
+  part_bytes.reserve(plan.steps.size() + 2);
+  for (const std::int64_t rows : replica_rows) {
+    part_bytes.clear();
+    for (const ColumnStep& step : plan.steps) {
+      if (!step.dense()) continue;
+      std::size_t bytes = 0;
+      if (__builtin_mul_overflow(static_cast<std::size_t>(rows), step.bytes, &bytes)) {
+        Where where;
+        where.key = plan.schema.features[step.feature].wire_key();
+        return Status(
+            StatusCode::kResourceExhausted,
+            std::to_string(rows) + " rows of " + std::to_string(step.bytes) + " bytes are more than memory has",
+            std::move(where));
+      }
+      part_bytes.push_back(bytes);
+    }
+    if (plan.schema.origin) part_bytes.insert(part_bytes.end(), 2, static_cast<std::size_t>(rows) * kOriginBytes);
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<PlacedPart> parts, allocate_parts(part_bytes, pool));
+    columns.replicas_.push_back(std::move(parts));
+  }
+  return columns;
+}
+
+void DenseColumns::set_cursors(const ColumnPlan& plan, const Segment& segment, std::span<std::uint8_t*> cursors) const {
+  const std::vector<PlacedPart>& parts = replicas_[static_cast<std::size_t>(segment.replica)];
+  std::size_t part = 0;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const ColumnStep& step = plan.steps[i];
+    cursors[i] =
+        step.dense() ? parts[part++].data + static_cast<std::size_t>(segment.local_begin) * step.bytes : nullptr;
+  }
+}
+
+void DenseColumns::write_origins(const ColumnPlan& plan, const Segment& segment,
+                                 std::span<const RowOrigin> origins) const {
+  if (!plan.schema.origin) return;
+  const std::vector<PlacedPart>& parts = replicas_[static_cast<std::size_t>(segment.replica)];
+  const std::size_t first = static_cast<std::size_t>(segment.local_begin) * kOriginBytes;
+  std::uint8_t* shard = parts[parts.size() - 2].data + first;
+  std::uint8_t* record = parts[parts.size() - 1].data + first;
+  for (std::int64_t row = segment.begin; row < segment.end; ++row, shard += kOriginBytes, record += kOriginBytes) {
+    const RowOrigin& origin = origins[static_cast<std::size_t>(row)];
+    store_u64(shard, static_cast<std::uint64_t>(origin.shard));
+    store_u64(record, static_cast<std::uint64_t>(origin.record));
+  }
+}
+
+Column DenseColumns::take_column(const Feature& feature, int replica, std::size_t part, std::int64_t rows) const {
+  Shape shape;
+  shape.reserve(feature.shape.size() + 1);
+  shape.push_back(rows);
+  shape.insert(shape.end(), feature.shape.begin(), feature.shape.end());
+  return dense_column(feature.name, feature.dtype, std::move(shape),
+                      replicas_[static_cast<std::size_t>(replica)][part]);
+}
+
+void DenseColumns::append_origin_columns(const ColumnPlan& plan, int replica, std::int64_t rows,
+                                         std::vector<Column>* columns) const {
+  if (!plan.schema.origin) return;
+  const std::vector<PlacedPart>& parts = replicas_[static_cast<std::size_t>(replica)];
+  columns->push_back(dense_column("_shard", DType::kInt64, {rows}, parts[parts.size() - 2]));
+  columns->push_back(dense_column("_record", DType::kInt64, {rows}, parts[parts.size() - 1]));
+}
+
+}  // namespace headrace

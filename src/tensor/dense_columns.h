@@ -1,0 +1,36 @@
+// DenseColumns: the columns whose size is known before parsing, one set of memory per replica; origin columns included.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "headrace/batch.h"
+#include "tensor/batch_parser.h"
+#include "tensor/column_plan.h"
+#include "tensor/row_ranges.h"
+#include "tensor/slice_layout.h"
+
+namespace headrace {
+
+class DenseColumns {
+ public:
+  /// kResourceExhausted when a replica's memory cannot be had.
+  static Result<DenseColumns> allocate(const ColumnPlan& plan, std::span<const std::int64_t> replica_rows,
+                                       BufferPool& pool);
+
+  /// Sets cursors[i] to the segment's first slot of step i.
+  void set_cursors(const ColumnPlan& plan, const Segment& segment, std::span<std::uint8_t*> cursors) const;
+  void write_origins(const ColumnPlan& plan, const Segment& segment, std::span<const RowOrigin> origins) const;
+
+  /// The dense column of `step` of one replica, `part` counting dense steps from 0.
+  Column take_column(const Feature& feature, int replica, std::size_t part, std::int64_t rows) const;
+  /// `_shard` and `_record`.
+  void append_origin_columns(const ColumnPlan& plan, int replica, std::int64_t rows,
+                             std::vector<Column>* columns) const;
+
+ private:
+  std::vector<std::vector<PlacedPart>> replicas_;  // dense steps in order, then the origin columns
+};
+
+}  // namespace headrace

@@ -1,0 +1,176 @@
+// The Example parser's job: phase 1 by row_parser, phase 2 by variable_writer, memory by dense_columns and variable_columns.
+//
+//   kRows ──finish──▶ kValues (variable columns only) ──finish──▶ kDone ──take──▶ slices or failure
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "tensor/batch_parser.h"
+#include "tensor/dense_columns.h"
+#include "tensor/row_parser.h"
+#include "tensor/variable_columns.h"
+
+namespace headrace {
+namespace {
+
+struct ParserState {
+  ParserState(const Schema& schema, std::shared_ptr<BufferPool> pool_in)
+      : plan(std::make_shared<const ColumnPlan>(schema)), pool(std::move(pool_in)), scratches(plan) {}
+
+  const std::shared_ptr<const ColumnPlan> plan;
+  const std::shared_ptr<BufferPool> pool;
+  ScratchPool scratches;
+};
+
+class ExampleJob : public ParseJob {
+ public:
+  ExampleJob(std::shared_ptr<ParserState> parser, ParseInput input, std::int64_t rows_per_task)
+      : parser_(std::move(parser)),
+        plan_(*parser_->plan),
+        input_(std::move(input)),
+        ranges_(input_.replica_rows, rows_per_task) {
+    failure_ = begin();
+  }
+
+  int tasks() const override { return failure_.ok() ? ranges_.tasks() : 0; }
+
+  void run(int task) override {
+    std::unique_ptr<ParseScratch> scratch = parser_->scratches.take();
+    Status& failure = task_failures_[static_cast<std::size_t>(task)];
+    const std::size_t first = ranges_.first_of(task);
+    for (std::size_t i = first; i < ranges_.first_of(task + 1) && failure.ok(); ++i) {
+      failure = phase_ == Phase::kRows ? parse_segment(i, *scratch) : write_segment(i, *scratch);
+    }
+    parser_->scratches.give_back(std::move(scratch));
+  }
+
+  bool finish_phase() override {
+    // Tasks are in row order and each stopped at its first failing row: the first failure is that of the lowest row.
+    for (const Status& failure : task_failures_) {
+      if (failure_.ok() && !failure.ok()) failure_ = failure;
+    }
+    switch (phase_) {
+      case Phase::kRows:
+        if (failure_.ok() && !plan_.variables.empty()) {
+          failure_ = variable_.allocate(plan_, input_.replica_rows, ranges_, sums_, *parser_->pool);
+          phase_ = Phase::kValues;
+          if (failure_.ok() && ranges_.tasks() > 0) return true;
+        }
+        break;
+      case Phase::kValues:
+      case Phase::kDone:
+        break;
+    }
+    phase_ = Phase::kDone;
+    return false;
+  }
+
+  Result<std::vector<Slice>> take() override {
+    if (!failure_.ok()) return failure_;
+    std::vector<Slice> slices(input_.replica_rows.size());
+    for (std::size_t r = 0; r < slices.size(); ++r) {
+      const int replica = static_cast<int>(r);
+      Slice& slice = slices[r];
+      slice.rows = input_.replica_rows[r];
+      slice.columns.reserve(plan_.steps.size() + 2);
+      std::size_t dense_part = 0;
+      for (const ColumnStep& step : plan_.steps) {
+        slice.columns.push_back(
+            step.dense() ? dense_.take_column(plan_.schema.features[step.feature], replica, dense_part++, slice.rows)
+                         : variable_.take_column(plan_, replica, step.variable, slice.rows));
+      }
+      dense_.append_origin_columns(plan_, replica, slice.rows, &slice.columns);
+    }
+    return slices;
+  }
+
+ private:
+  enum class Phase { kRows, kValues, kDone };
+
+  Status begin() {
+    const std::int64_t rows = std::accumulate(input_.replica_rows.begin(), input_.replica_rows.end(), std::int64_t{0});
+    const auto given = static_cast<std::int64_t>(input_.rows.size());
+    if (rows != given) {
+      return invalid_argument("replicas ask for " + std::to_string(rows) + " rows of " + std::to_string(given));
+    }
+    if (plan_.schema.origin && input_.origins.size() != input_.rows.size()) {
+      return invalid_argument("the schema asks for the origin of each row, which is not known here");
+    }
+    HEADRACE_ASSIGN_OR_RETURN(dense_, DenseColumns::allocate(plan_, input_.replica_rows, *parser_->pool));
+    task_failures_.resize(static_cast<std::size_t>(ranges_.tasks()));
+    const auto slots = static_cast<std::size_t>(plan_.slots);
+    if (slots == 0) return {};
+    sums_.resize(ranges_.segments().size() * slots);
+    const std::size_t note_bytes = input_.rows.size() * slots * sizeof(Note);
+    note_memory_ = parser_->pool->acquire(note_bytes);
+    if (note_memory_ == nullptr) {
+      return Status(StatusCode::kResourceExhausted,
+                    "no memory for the notes of a batch, " + std::to_string(note_bytes) + " bytes");
+    }
+    return {};
+  }
+
+  // Written by parse_rows before they are read: the memory is taken as it comes.
+  Note* notes() const { return note_memory_ == nullptr ? nullptr : reinterpret_cast<Note*>(note_memory_->data()); }
+
+  Status parse_segment(std::size_t index, ParseScratch& scratch) {
+    const Segment& segment = ranges_.segments()[index];
+    const auto slots = static_cast<std::size_t>(plan_.slots);
+    dense_.set_cursors(plan_, segment, scratch.cursors);
+    dense_.write_origins(plan_, segment, input_.origins);
+    return parse_rows({plan_, input_.rows, segment, notes(), std::span(sums_).subspan(index * slots, slots)}, scratch);
+  }
+
+  Status write_segment(std::size_t index, ParseScratch& scratch) {
+    const Segment& segment = ranges_.segments()[index];
+    const auto slots = static_cast<std::size_t>(plan_.slots);
+    const SegmentNotes segment_notes{segment, notes(), slots, std::span(sums_).subspan(index * slots, slots)};
+    Status lowest;
+    for (std::size_t i = 0; i < plan_.variables.size(); ++i) {
+      const VariableColumn& column = plan_.variables[i];
+      const Status written = write_variable(plan_.schema.features[column.feature], column,
+                                            variable_.memory(segment.replica, i), segment_notes, scratch);
+      if (!written.ok() && (lowest.ok() || written.where().row < lowest.where().row)) lowest = written;
+    }
+    return lowest;
+  }
+
+  const std::shared_ptr<ParserState> parser_;
+  const ColumnPlan& plan_;
+  const ParseInput input_;
+  const RowRanges ranges_;
+
+  // Written by one thread between the phases.
+  Phase phase_ = Phase::kRows;
+  Status failure_;
+  DenseColumns dense_;
+  VariableColumns variable_;
+  BufferPtr note_memory_;
+
+  // Each task writes its own part.
+  std::vector<Status> task_failures_;
+  std::vector<NoteSum> sums_;  // by segment and slot
+};
+
+class ExampleParser : public BatchParser {
+ public:
+  ExampleParser(const Schema& schema, std::shared_ptr<BufferPool> pool)
+      : state_(std::make_shared<ParserState>(schema, std::move(pool))) {}
+
+  std::unique_ptr<ParseJob> begin(ParseInput input, std::int64_t rows_per_task) override {
+    return std::make_unique<ExampleJob>(state_, std::move(input), rows_per_task);
+  }
+
+ private:
+  const std::shared_ptr<ParserState> state_;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchParser> make_example_parser(const Schema& schema, std::shared_ptr<BufferPool> pool) {
+  return std::make_unique<ExampleParser>(schema, std::move(pool));
+}
+
+}  // namespace headrace

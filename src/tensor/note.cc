@@ -1,0 +1,130 @@
+#include "tensor/note.h"
+
+#include <string>
+
+#include "example/list_decoder.h"
+#include "tensor/bytes_column.h"
+#include "tensor/column_writer.h"
+#include "tensor/parse_errors.h"
+#include "tensor/partition.h"
+
+namespace headrace {
+namespace {
+
+// Only a list of a GiB or more can hold a string that is too long.
+Status check_string_lengths(const Feature& feature, const Note& note, ParseScratch& scratch) {
+  if (note.bytes < static_cast<std::int64_t>(kStringLimit)) return {};
+  scratch.strings.resize(static_cast<std::size_t>(note.count));
+  (void)decode_bytes_list(note.view(), scratch.strings.data(), note.count);
+  for (const std::string_view text : scratch.strings) {
+    if (text.size() >= kStringLimit) return string_too_long(feature.wire_key(), text.size());
+  }
+  return {};
+}
+
+Status note_list(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
+                 Note* note) {
+  note->data = list.data;
+  note->size = list.size;
+  note->kind = list.kind;
+  note->bytes = 0;
+  switch (list.kind) {
+    case ListKind::kAbsent:
+      note->count = 0;
+      return {};
+    case ListKind::kInt64:
+      note->count = step.list == ListKind::kInt64 ? count_int64_list(list) : 0;
+      break;
+    case ListKind::kFloat:
+      note->count = step.list == ListKind::kFloat ? count_float_list(list) : 0;
+      break;
+    case ListKind::kBytes:
+      note->count = step.list == ListKind::kBytes ? count_bytes_list(list, &note->bytes) : 0;
+      break;
+  }
+  if (list.kind != step.list) return wrong_kind(feature, list.kind);
+  if (note->count < 0) return malformed_list(feature.wire_key());
+  return list.kind == ListKind::kBytes ? check_string_lengths(feature, *note, scratch) : Status();
+}
+
+Status note_values(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
+                   Note* note) {
+  HEADRACE_RETURN_IF_ERROR(note_list(feature, step, list, scratch, note));
+  if (step.count != 1 && note->count % step.count != 0) return no_multiple(feature, step.count, note->count);
+  return {};
+}
+
+void note_fallback(const VariableColumn& column, Note* note) {
+  *note = Note{};
+  note->count = column.stride;
+  for (const std::string& text : column.fallback_strings) note->bytes += static_cast<std::int64_t>(text.size());
+}
+
+Status note_tensor(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
+                   Note* note) {
+  std::span<const std::uint8_t> proto;
+  if (list.kind != ListKind::kBytes) return wrong_kind(feature, list.kind);
+  HEADRACE_RETURN_IF_ERROR(read_single_bytes(feature, list, &proto));
+  HEADRACE_RETURN_IF_ERROR(check_tensor(feature, proto, step.count, &scratch.tensor));
+  Where where;
+  where.key = feature.wire_key();
+  const Status decoded = decode_string_tensor(scratch.tensor, &scratch.strings);
+  if (!decoded.ok()) return decoded.with(where);
+  *note = {proto.data(), static_cast<std::uint32_t>(proto.size()), ListKind::kBytes, step.count, 0};
+  for (const std::string_view text : scratch.strings) {
+    if (text.size() >= kStringLimit) return string_too_long(feature.wire_key(), text.size());
+    note->bytes += static_cast<std::int64_t>(text.size());
+  }
+  return {};
+}
+
+Status note_ragged(const Feature& feature, const ColumnStep& step, const VariableColumn& column, ParseScratch& scratch,
+                   Note* notes) {
+  HEADRACE_RETURN_IF_ERROR(note_values(feature, step, scratch.views[step.key], scratch, notes));
+  std::int64_t inner = notes[0].count / column.stride;
+  for (std::size_t i = column.levels.size(); i-- > 0;) {
+    const RaggedLevel& level = column.levels[i];
+    Note& note = notes[i + 1];
+    note = Note{};
+    if (level.kind == PartitionKind::kUniformRowLength) {
+      HEADRACE_ASSIGN_OR_RETURN(note.count, count_uniform_rows(feature.wire_key(), level.row_length, inner));
+    } else {
+      const FeatureView& list = scratch.views[level.key];
+      if (list.kind != ListKind::kAbsent && list.kind != ListKind::kInt64) {
+        return wrong_partition_kind(feature, level.name, list.kind);
+      }
+      const std::int64_t entries = list.kind == ListKind::kAbsent ? 0 : count_int64_list(list);
+      if (entries < 0) return malformed_list(level.name);
+      scratch.integers.resize(static_cast<std::size_t>(entries));
+      if (entries > 0) (void)decode_int64_list(list, scratch.integers.data(), entries);
+      note.data = list.data;
+      note.size = list.size;
+      note.kind = list.kind;
+      HEADRACE_ASSIGN_OR_RETURN(note.count, count_partition_rows(level.kind, level.name, scratch.integers, inner));
+    }
+    inner = note.count;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const std::uint8_t> record,
+                 ParseScratch& scratch, Note* notes) {
+  const Feature& feature = plan.schema.features[step.feature];
+  const FeatureView& list = scratch.views[step.key];
+  if (step.op == ColumnOp::kNoteValues) return note_values(feature, step, list, scratch, notes);
+  const VariableColumn& column = plan.variables[step.variable];
+  if (step.op == ColumnOp::kNoteRagged) return note_ragged(feature, step, column, scratch, notes);
+
+  if (list.kind == ListKind::kAbsent) {
+    if (!feature.has_default) return missing_feature(feature, record, scratch.reader.saw_feature_lists());
+    note_fallback(column, notes);
+    return {};
+  }
+  if (step.op == ColumnOp::kNoteTensor) return note_tensor(feature, step, list, scratch, notes);
+  HEADRACE_RETURN_IF_ERROR(note_list(feature, step, list, scratch, notes));
+  return notes->count == step.count ? Status() : wrong_count(feature, notes->count);
+}
+
+}  // namespace headrace

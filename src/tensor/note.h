@@ -1,0 +1,42 @@
+// Note: what phase 1 keeps of one variable feature of one record, so that phase 2 knows every place before it writes.
+//
+// note_* check everything that can be wrong with the feature, so that phase 2 cannot fail on it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "tensor/column_plan.h"
+#include "tensor/parse_scratch.h"
+
+namespace headrace {
+
+struct Note {
+  const std::uint8_t* data = nullptr;  ///< the list, or the TensorProto (kNoteTensor); borrowed from the record
+  std::uint32_t size = 0;
+  ListKind kind = ListKind::kAbsent;
+  std::int64_t count = 0;  ///< values; for a ragged level: its rows
+  std::int64_t bytes = 0;  ///< payload of the strings
+
+  FeatureView view() const { return {data, size, kind}; }
+};
+
+/// Sums over the notes of one slot: of a segment, or of everything before it in its replica.
+struct NoteSum {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+  std::int64_t longest = 0;
+
+  void add(const Note& note) {
+    count += note.count;
+    bytes += note.bytes;
+    longest = std::max(longest, note.count);
+  }
+};
+
+/// Fills the notes of the step's slot and its levels from the views in `scratch`. `record` serves the text of an error.
+Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const std::uint8_t> record,
+                 ParseScratch& scratch, Note* notes);
+
+}  // namespace headrace

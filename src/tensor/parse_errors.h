@@ -1,0 +1,35 @@
+// The failures of the parser, in TensorFlow's words where users search for them (SEMANTICS.md sections 4, 6, 8 and 9).
+//
+// All give kSchemaMismatch with key, expected and found in the where; the caller adds the row. Texts never hold values of
+// the record; keys in them are made printable by Status.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "example/feature_view.h"
+#include "headrace/schema.h"
+#include "headrace/status.h"
+
+namespace headrace {
+
+/// "[]", "[2,3]", "[?,2]" (-1).
+std::string shape_text(const Shape& shape);
+
+/// Absent, or present without a kind. Lists the nearest keys of `record`.
+Status missing_feature(const Feature& feature, std::span<const std::uint8_t> record, bool saw_feature_lists);
+/// The list is of another kind than the feature.
+Status wrong_kind(const Feature& feature, ListKind found);
+/// `key` of a partition holds another list than int64.
+Status wrong_partition_kind(const Feature& feature, const std::string& key, ListKind found);
+/// The list cannot be read.
+Status malformed_list(const std::string& key);
+/// A list of `found` values where the shape asks for another number.
+Status wrong_count(const Feature& feature, std::int64_t found);
+/// `found` values are no whole number of steps.
+Status no_multiple(const Feature& feature, std::int64_t stride, std::int64_t found);
+/// A string too long for a string header.
+Status string_too_long(const std::string& key, std::uint64_t bytes);
+
+}  // namespace headrace

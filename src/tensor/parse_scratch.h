@@ -1,0 +1,57 @@
+// ParseScratch: what one task works with: the reader with its learned layouts, and memory for one record's views.
+//
+// A task takes one at its start and gives it back at its end: one lock per task, none per record.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "example/example_reader.h"
+#include "example/tensor_proto.h"
+#include "runtime/mutex.h"
+#include "tensor/column_plan.h"
+
+namespace headrace {
+
+struct ParseScratch {
+  explicit ParseScratch(const ColumnPlan& plan)
+      : reader(plan.keys), views(plan.keys->size()), cursors(plan.steps.size()) {}
+
+  ExampleReader reader;
+  std::vector<FeatureView> views;      ///< by key
+  std::vector<std::uint8_t*> cursors;  ///< by step: slot of the next row in a dense column
+  TensorProtoView tensor;
+  std::vector<std::string_view> strings;
+  std::vector<std::int64_t> integers;
+};
+
+class ScratchPool {
+ public:
+  explicit ScratchPool(std::shared_ptr<const ColumnPlan> plan) : plan_(std::move(plan)) {}
+
+  std::unique_ptr<ParseScratch> take() HEADRACE_EXCLUDES(mutex_) {
+    {
+      MutexLock lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<ParseScratch> scratch = std::move(free_.back());
+        free_.pop_back();
+        return scratch;
+      }
+    }
+    return std::make_unique<ParseScratch>(*plan_);
+  }
+  void give_back(std::unique_ptr<ParseScratch> scratch) HEADRACE_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    free_.push_back(std::move(scratch));
+  }
+
+ private:
+  const std::shared_ptr<const ColumnPlan> plan_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<ParseScratch>> free_ HEADRACE_GUARDED_BY(mutex_);
+};
+
+}  // namespace headrace

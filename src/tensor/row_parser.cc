@@ -1,0 +1,102 @@
+#include "tensor/row_parser.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "example/scalar_decoder.h"
+#include "tensor/column_writer.h"
+#include "tensor/parse_errors.h"
+
+namespace headrace {
+namespace {
+
+// Records come in shuffled order, so the hardware does not see the next one coming.
+constexpr std::size_t kPrefetchRows = 2;
+constexpr std::size_t kPrefetchBytes = 1024;
+constexpr std::size_t kCacheLine = 64;
+
+inline void prefetch(RecordBytes record) {
+  const std::size_t bytes = std::min(record.size(), kPrefetchBytes);
+  for (std::size_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(record.data() + at);
+}
+
+// Everything that is not a list of the usual form: defaults, other encodings of the list, failures.
+[[gnu::noinline]] Status write_unusual(const ColumnPlan& plan, const ColumnStep& step, RecordBytes record,
+                                       ParseScratch& scratch, std::uint8_t* slot) {
+  const Feature& feature = plan.schema.features[step.feature];
+  const FeatureView& list = scratch.views[step.key];
+  if (list.kind == ListKind::kAbsent) {
+    if (step.fallback == nullptr) return missing_feature(feature, record, scratch.reader.saw_feature_lists());
+    std::memcpy(slot, step.fallback, step.bytes);
+    return {};
+  }
+  if (list.kind != step.list) return wrong_kind(feature, list.kind);
+  switch (step.op) {
+    case ColumnOp::kTensor:
+      return write_tensor(feature, step, list, slot, &scratch.tensor);
+    case ColumnOp::kRaw:
+      return write_raw(feature, step, list, slot);
+    default:
+      break;
+  }
+  const std::int64_t count =
+      step.list == ListKind::kInt64 ? write_int64s(step, list, slot) : write_floats(step, list, slot);
+  if (count < 0) return malformed_list(feature.wire_key());
+  return count == step.count ? Status() : wrong_count(feature, count);
+}
+
+inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch& scratch, Note* notes,
+                        std::span<NoteSum> sums) {
+  HEADRACE_RETURN_IF_ERROR(scratch.reader.read(record, scratch.views));
+  std::uint8_t** cursor = scratch.cursors.data();
+  for (const ColumnStep& step : plan.steps) {
+    const FeatureView& list = scratch.views[step.key];
+    std::uint8_t* slot = *cursor;
+    *cursor++ += step.bytes;
+    switch (step.op) {
+      case ColumnOp::kScalarInt64:
+        if (list.kind == ListKind::kInt64 && decode_int64_scalar(list, reinterpret_cast<std::int64_t*>(slot))) continue;
+        break;
+      case ColumnOp::kScalarFloat:
+        if (list.kind == ListKind::kFloat && decode_float_scalar(list, reinterpret_cast<float*>(slot))) continue;
+        break;
+      case ColumnOp::kInt64s:
+      case ColumnOp::kFloats:
+      case ColumnOp::kTensor:
+      case ColumnOp::kRaw:
+        break;
+      case ColumnOp::kNoteValues:
+      case ColumnOp::kNoteStrings:
+      case ColumnOp::kNoteTensor:
+      case ColumnOp::kNoteRagged:
+        HEADRACE_RETURN_IF_ERROR(take_note(plan, step, record, scratch, notes + step.slot));
+        for (std::uint32_t i = 0; i < step.slots; ++i) {
+          const std::size_t at = static_cast<std::size_t>(step.slot) + i;
+          sums[at].add(notes[at]);
+        }
+        continue;
+    }
+    HEADRACE_RETURN_IF_ERROR(write_unusual(plan, step, record, scratch, slot));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status parse_rows(const RowParserInput& input, ParseScratch& scratch) {
+  const auto end = static_cast<std::size_t>(input.segment.end);
+  const auto slots = static_cast<std::size_t>(input.plan.slots);
+  for (auto row = static_cast<std::size_t>(input.segment.begin); row < end; ++row) {
+    if (row + kPrefetchRows < end) prefetch(input.rows[row + kPrefetchRows]);
+    const Status status = parse_row(input.plan, input.rows[row], scratch, input.notes + row * slots, input.sums);
+    if (!status.ok()) [[unlikely]] {
+      Where where;
+      where.row = static_cast<std::int64_t>(row);
+      return status.with(where);
+    }
+  }
+  return {};
+}
+
+}  // namespace headrace

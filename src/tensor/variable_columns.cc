@@ -1,0 +1,151 @@
+#include "tensor/variable_columns.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace headrace {
+namespace {
+
+// Rows of ragged dimension `dimension` in the slice; behind the last one, the innermost rows.
+std::int64_t dimension_rows(const VariableColumn& column, std::span<const NoteSum> totals, std::size_t dimension) {
+  const auto slot = static_cast<std::size_t>(column.slot);
+  if (dimension <= column.levels.size()) return totals[slot + dimension].count;
+  return totals[slot].count / column.stride;
+}
+
+Status too_large(const Feature& feature, std::int64_t rows, std::int64_t elements) {
+  Where where;
+  where.key = feature.wire_key();
+  where.found = std::to_string(rows) + " rows of " + std::to_string(elements) + " elements";
+  return Status(StatusCode::kResourceExhausted, "padded column of " + where.found + " is more than memory has", where);
+}
+
+Tensor int64_tensor(std::int64_t elements, const PlacedPart& part) {
+  return Tensor{DType::kInt64, {elements}, part.data, part.buffer};
+}
+
+}  // namespace
+
+Status VariableColumns::allocate(const ColumnPlan& plan, std::span<const std::int64_t> replica_rows,
+                                 const RowRanges& ranges, std::span<NoteSum> sums, BufferPool& pool) {
+  const auto slots = static_cast<std::size_t>(plan.slots);
+  replicas_.resize(replica_rows.size());
+  for (Replica& replica : replicas_) replica.totals.resize(slots);
+
+  // The longest step count is that of the global batch, so that the slices of one batch have one shape.
+  std::vector<std::int64_t> longest(slots);
+  for (std::size_t segment = 0; segment < ranges.segments().size(); ++segment) {
+    Replica& replica = replicas_[static_cast<std::size_t>(ranges.segments()[segment].replica)];
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      NoteSum& sum = sums[segment * slots + slot];
+      NoteSum& total = replica.totals[slot];
+      longest[slot] = std::max(longest[slot], sum.longest);
+      std::swap(sum, total);  // `sum` is now what lies before the segment
+      total.count += sum.count;
+      total.bytes += sum.bytes;
+    }
+  }
+
+  std::vector<std::size_t> part_bytes;
+  for (std::size_t r = 0; r < replicas_.size(); ++r) {
+    Replica& replica = replicas_[r];
+    replica.memory.resize(plan.variables.size());
+    part_bytes.clear();
+    for (std::size_t i = 0; i < plan.variables.size(); ++i) {
+      const VariableColumn& column = plan.variables[i];
+      replica.memory[i].longest =
+          longest[static_cast<std::size_t>(column.slot)] / std::max<std::int64_t>(column.stride, 1);
+      replica.first_part.push_back(part_bytes.size());
+      HEADRACE_RETURN_IF_ERROR(size_column(plan, i, replica_rows[r], &replica, &part_bytes));
+    }
+    HEADRACE_ASSIGN_OR_RETURN(replica.parts, allocate_parts(part_bytes, pool));
+    for (std::size_t i = 0; i < plan.variables.size(); ++i) {
+      VariableMemory& memory = replica.memory[i];
+      const PlacedPart* part = &replica.parts[replica.first_part[i]];
+      memory.values = part++->data;
+      if (plan.variables[i].dtype == DType::kBytes) memory.offsets = part++->data;
+      for (std::int64_t*& splits : memory.splits) splits = reinterpret_cast<std::int64_t*>(part++->data);
+      write_leading_zeros(memory);
+    }
+  }
+  return {};
+}
+
+Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable, std::int64_t rows, Replica* replica,
+                                    std::vector<std::size_t>* part_bytes) const {
+  const VariableColumn& column = plan.variables[variable];
+  const Feature& feature = plan.schema.features[column.feature];
+  VariableMemory& memory = replica->memory[variable];
+  const NoteSum& total = replica->totals[static_cast<std::size_t>(column.slot)];
+  memory.elements = total.count;
+  std::int64_t payload = total.bytes;
+  if (column.kind == VariableKind::kSequence) {
+    const std::int64_t row_elements = memory.longest * column.stride;
+    std::int64_t padding = 0;
+    if (__builtin_mul_overflow(rows, row_elements, &memory.elements) ||
+        __builtin_mul_overflow(memory.elements - total.count, static_cast<std::int64_t>(column.padding_string.size()),
+                               &padding) ||
+        __builtin_add_overflow(payload, padding, &payload)) {
+      return too_large(feature, rows, row_elements);
+    }
+  }
+  if (column.dtype == DType::kBytes) {
+    HEADRACE_ASSIGN_OR_RETURN(const std::size_t bytes, bytes_column_size(feature.wire_key(), memory.elements, payload));
+    part_bytes->push_back(bytes);
+    part_bytes->push_back((static_cast<std::size_t>(memory.elements) + 1) * sizeof(std::int64_t));
+  } else {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(static_cast<std::size_t>(memory.elements), size_of(column.dtype), &bytes)) {
+      return too_large(feature, rows, memory.elements);
+    }
+    part_bytes->push_back(bytes);
+  }
+  if (column.kind == VariableKind::kRagged) {
+    memory.splits.resize(column.levels.size() + 1);
+    part_bytes->push_back((static_cast<std::size_t>(rows) + 1) * sizeof(std::int64_t));
+    for (std::size_t dimension = 1; dimension <= column.levels.size(); ++dimension) {
+      const std::int64_t entries = dimension_rows(column, replica->totals, dimension) + 1;
+      part_bytes->push_back(static_cast<std::size_t>(entries) * sizeof(std::int64_t));
+    }
+  }
+  return {};
+}
+
+Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, std::size_t variable,
+                                    std::int64_t rows) const {
+  const VariableColumn& source = plan.variables[variable];
+  const Replica& replica = replicas_[static_cast<std::size_t>(replica_index)];
+  const VariableMemory& memory = replica.memory[variable];
+  const PlacedPart* part = &replica.parts[replica.first_part[variable]];
+
+  Column column;
+  column.name = plan.schema.features[source.feature].name;
+  column.kind = source.kind == VariableKind::kRagged ? ColumnKind::kRagged : ColumnKind::kDense;
+  Shape shape;
+  switch (source.kind) {
+    case VariableKind::kFixed:
+      shape = {rows};
+      break;
+    case VariableKind::kSequence:
+      shape = {rows, memory.longest};
+      break;
+    case VariableKind::kRagged:
+      shape = {memory.elements / source.stride};
+      break;
+  }
+  shape.insert(shape.end(), source.inner_shape.begin(), source.inner_shape.end());
+  column.values = Tensor{source.dtype, std::move(shape), part->data, part->buffer};
+  ++part;
+  if (source.dtype == DType::kBytes) {
+    column.payload = BytesColumnMemory{memory.values, memory.offsets, memory.elements}.payload();
+    column.byte_offsets = int64_tensor(memory.elements + 1, *part++);
+  }
+  for (std::size_t dimension = 0; dimension < memory.splits.size(); ++dimension) {
+    const std::int64_t above = dimension == 0 ? rows : dimension_rows(source, replica.totals, dimension);
+    column.row_splits.push_back(int64_tensor(above + 1, *part++));
+  }
+  return column;
+}
+
+}  // namespace headrace
