@@ -67,13 +67,15 @@ configure() {
   quietly "configure-$preset" cmake -S "$ROOT" --preset "$preset" --fresh
 }
 
+# build PRESET [TARGET]
 build() {
-  local preset=$1
+  local preset=$1 target=${2:-all}
   configure "$preset"
-  cmake --build "$ROOT/build/$preset" -j "$(nproc)" 2>&1 |
+  cmake --build "$ROOT/build/$preset" --target "$target" -j "$(nproc)" 2>&1 |
     { grep --line-buffered -v 'no work to do\|Re-checking globbed' || true; } >&2
 }
 
+# set_up [TARGET]: what everything but the tests needs is the Python package alone.
 # The lock keeps two set-ups in one tree from installing over each other.
 set_up() {
   mkdir -p "$ROOT/build"
@@ -81,6 +83,6 @@ set_up() {
   flock 9
   install_packages "${DEBIAN_PACKAGES[@]}"
   install_environment
-  build release
+  build release "${1:-headrace_python}"
   exec 9>&-
 }

@@ -47,7 +47,7 @@ wheel() {
 }
 
 run_tests() {
-  set_up
+  set_up all
   step cxx ctest --preset release -j "$(nproc)"
   # A test that hangs shows every thread's stack after faulthandler_timeout (pyproject.toml), then the step is ended.
   step python timeout -k 10 900 "$PYTHON" -m pytest -p no:cacheprovider tests/python tests/checks
