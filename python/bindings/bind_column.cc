@@ -96,14 +96,18 @@ nb::object element(const Column& column, std::int64_t i) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
+nb::list bytes_list(const BytesColumn& self) {
+  nb::list list;
+  const std::int64_t elements = self.column.values.elements();
+  for (std::int64_t i = 0; i < elements; ++i) list.append(element(self.column, i));
+  return list;
+}
+
 // An object array is filled through a list: NumPy takes the references over without looking into the strings.
 nb::object bytes_numpy(const BytesColumn& self) {
-  const std::int64_t elements = self.column.values.elements();
-  nb::list list;
-  for (std::int64_t i = 0; i < elements; ++i) list.append(element(self.column, i));
   nb::module_ numpy = nb::module_::import_("numpy");
-  nb::object array = numpy.attr("empty")(elements, "dtype"_a = numpy_dtype(DType::kBytes));
-  array[nb::slice(nb::none(), nb::none(), nb::none())] = list;
+  nb::object array = numpy.attr("empty")(self.column.values.elements(), "dtype"_a = numpy_dtype(DType::kBytes));
+  array[nb::slice(nb::none(), nb::none(), nb::none())] = bytes_list(self);
   return array.attr("reshape")(shape_tuple(self.column.values.shape));
 }
 
@@ -128,7 +132,11 @@ void bind_bytes(nb::module_& m) {
           },
           "dtype"_a = nb::none(), "copy"_a = nb::none())
       .def(
-          "tolist", [](const BytesColumn& self) { return bytes_numpy(self).attr("tolist")(); },
+          "tolist",
+          [](const BytesColumn& self) -> nb::object {
+            if (self.column.values.shape.size() == 1) return bytes_list(self);
+            return bytes_numpy(self).attr("tolist")();
+          },
           "The strings as (nested) lists of bytes.")
       .def_prop_ro(
           "shape", [](const BytesColumn& self) { return shape_tuple(self.column.values.shape); },

@@ -146,7 +146,10 @@ void bind_dataset(nb::module_& m) {
           "set_epoch", [](const DatasetHandle& self, std::int64_t epoch) { self.dataset.set_epoch(epoch); }, "epoch"_a)
       .def(
           "cardinality", [](const DatasetHandle& self) { return self.dataset.cardinality(); },
-          "Batches; None when that is not known, -1 when there is no end.")
+          "Elements of the stream; None when that is not known, -1 when there is no end.")
+      .def(
+          "epoch_cardinality", [](const DatasetHandle& self) { return self.dataset.epoch_cardinality(); },
+          "The same for one epoch, as if there were no repeat().")
       .def(
           "ops",
           [](const DatasetHandle& self) {

@@ -1,0 +1,80 @@
+"""headrace: TFRecord shards to batches resident on several devices.
+
+    import headrace as hr
+
+    train = (
+        hr.TFRecordDataset("data/train-*.tfrecord")
+        .interleave(cycle_length=16, block_length=16)
+        .repeat()
+        .shuffle(2000, seed=42)
+        .batch(1024, drop_remainder=True)
+        .parse({"image": hr.TensorFeature([32, 32, 3], hr.float32), "label": hr.FixedLenFeature([], hr.int64)})
+        .prefetch_to_device(["/CPU:0", "/CPU:1"])
+    )
+    with iter(train) as batches:
+        for batch in batches:
+            batch.replicas[0]["image"].numpy()
+
+headrace.tensorflow, headrace.torch and headrace.jax hand batches over to the frameworks; each is imported when it is used.
+"""
+
+import importlib as _importlib
+from collections.abc import Mapping as _Mapping
+
+from . import errors
+from ._core import Batch, BytesColumn, DenseColumn, Ragged, Slice, __version__
+from .dataset import Dataset, TFRecordDataset
+from .dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .errors import BudgetError, ClosedError, DataLossError, DeviceError, Error, SchemaError
+from .features import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    RawFeature,
+    RowLengths,
+    RowLimits,
+    RowSplits,
+    RowStarts,
+    TensorFeature,
+    UniformRowLength,
+    ValueRowIds,
+    VarLenFeature,
+)
+from .pipeline import Pipeline
+from .records import TFRecordWriter, list_file, make_example, make_tensor, open_records, parse_example
+from .structure import rest, weight
+
+_Mapping.register(Batch)
+_Mapping.register(Slice)
+
+_LAZY = ("tensorflow", "torch", "jax")
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return _importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_LAZY])

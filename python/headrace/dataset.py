@@ -1,0 +1,215 @@
+"""Datasets: declared pipelines. Every step returns a new Dataset and checks its arguments at once.
+
+The steps and their order: TFRecordDataset, then {shard, take, skip, interleave, repeat, shuffle}, then batch, parse,
+{take, skip}, prefetch_to_device.
+"""
+
+import os
+
+from . import _core, arguments
+from .errors import ArgumentError
+from .features import to_schema
+from .pipeline import Pipeline, RecordBatchPipeline, RecordPipeline, open_core
+
+# Records that the engine hands over together when the user iterates over single ones: enough to make the hand-over
+# cheap for small records, few enough to hold little of large ones.
+_RECORDS_AT_A_TIME = 64
+
+
+class Dataset:
+    """A declared pipeline; immutable. Iterating over it starts a Pipeline.
+
+    The elements are bytes (one record) without batch(), BytesColumns with batch(), Batches with parse().
+    The k-th iterator that delivered something starts at epoch k; see set_epoch.
+    """
+
+    def __init__(self, core, spec=None, is_batched=False, devices=()):
+        self._core = core
+        self._spec = spec
+        self._is_batched = is_batched
+        self._devices = tuple(devices)
+        # What is opened: the engine only ever delivers batches.
+        self._runnable = core if is_batched else core.batch(_RECORDS_AT_A_TIME)
+
+    def interleave(self, cycle_length=16, block_length=1):
+        """Reads `cycle_length` shards in turn, `block_length` records (>= 1) of each: TensorFlow's deterministic order."""
+        cycle_length = arguments.integer("cycle_length", cycle_length)
+        block_length = arguments.integer("block_length", block_length)
+        return self._with(self._core.interleave(cycle_length, block_length))
+
+    def repeat(self, count=None):
+        """The input `count` times; None or -1: for ever."""
+        return self._with(self._core.repeat(arguments.optional_integer("count", count)))
+
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, mix_epochs=False):
+        """Each record comes out of a buffer of `buffer_size` records (>= 1) at random.
+
+        Args:
+            seed: int; None draws one now (report().seeds shows it).
+            reshuffle_each_iteration: another order in each epoch.
+            mix_epochs: with repeat() before it: records of the next epoch may come before this one has ended, as in
+                TensorFlow. False: every record exactly once an epoch.
+        """
+        buffer_size = arguments.integer("buffer_size", buffer_size)
+        seed = arguments.optional_integer("seed", seed)
+        return self._with(self._core.shuffle(buffer_size, seed, bool(reshuffle_each_iteration), bool(mix_epochs)))
+
+    def shard(self, num_shards, index):
+        """The records index, index + num_shards, …: the share of one of several workers."""
+        return self._with(
+            self._core.shard(arguments.integer("num_shards", num_shards), arguments.integer("index", index))
+        )
+
+    def take(self, count):
+        """The first `count` elements: records before batch(), batches after it; -1: all."""
+        return self._with(self._core.take(arguments.integer("count", count)))
+
+    def skip(self, count):
+        """All but the first `count` elements: records before batch(), batches after it; -1: none is left."""
+        return self._with(self._core.skip(arguments.integer("count", count)))
+
+    def batch(self, batch_size, drop_remainder=False):
+        """Batches of `batch_size` records (>= 1): the global batch, over all devices.
+
+        Args:
+            drop_remainder: leave out a last batch that is smaller.
+        """
+        core = self._core.batch(arguments.integer("batch_size", batch_size), bool(drop_remainder))
+        return self._with(core, is_batched=True)
+
+    def parse(self, features, origin=False):
+        """Batches become mappings from feature name to column, in the order of `features`.
+
+        Args:
+            features: {name: spec}, specs of headrace or of tf.io.
+            origin: add int64 columns `_shard` (place in the list of files) and `_record` (ordinal in the shard).
+        """
+        schema, spec = to_schema(features, origin)
+        return self._with(self._core.parse(schema), spec=spec)
+
+    def prefetch_to_device(self, devices, depth=2):
+        """Cuts each batch into one share per device, resident there, `depth` of them (>= 1) ahead of the consumer.
+
+        Args:
+            devices: "/CPU:0", "/CPU:1", …; the global batch must divide by their number.
+        """
+        if isinstance(devices, str):
+            devices = [devices]
+        names = [device if isinstance(device, str) else str(device) for device in devices]
+        core = self._core.prefetch_to_device(names, arguments.small_integer("depth", depth))
+        return self._with(core, devices=[_core.parse_device(name) for name in names])
+
+    def assert_cardinality(self, records):
+        """States the number of records of one epoch of the source; another number found is an error."""
+        return self._with(self._core.assert_cardinality(arguments.integer("records", records)))
+
+    def set_epoch(self, epoch):
+        """The next iterator starts at `epoch` (>= 0), those after it count on from there."""
+        self._runnable.set_epoch(arguments.integer("epoch", epoch, minimum=0))
+
+    def check(self):
+        """Finds and checks the files without reading them; the warnings about them, as a list of str.
+
+        Raises:
+            FileNotFoundError, PermissionError, OSError: naming all files that cannot be read.
+        """
+        return self._runnable.check()
+
+    @property
+    def replicas(self):
+        """Number of shares each batch is cut into; 1 without prefetch_to_device."""
+        return max(1, len(self._devices))
+
+    @property
+    def devices(self):
+        """The devices of prefetch_to_device, by their canonical names."""
+        return self._devices
+
+    def __iter__(self):
+        if self._spec is not None:
+            return Pipeline(self)
+        return RecordBatchPipeline(self) if self._is_batched else RecordPipeline(self)
+
+    def __len__(self):
+        """Elements of the stream, or of an epoch when it is repeated for ever.
+
+        Raises:
+            TypeError: when that is not known: state it with assert_cardinality(), or read one epoch first.
+        """
+        count = self._core.cardinality()
+        if count == -1:
+            count = self._core.epoch_cardinality()
+        if count is None or count < 0:
+            raise TypeError("the length is not known: state it with assert_cardinality(), or read one epoch first")
+        return count
+
+    def __bool__(self):
+        return True
+
+    def __repr__(self):
+        steps = "".join(f".{name}({arguments_})" for _, name, arguments_ in self._core.ops())
+        return f"<headrace.Dataset {steps.lstrip('.')}>"
+
+    def _open(self, position=None):
+        return open_core(self._runnable, position)
+
+    def _with(self, core, **changes):
+        parts = {"spec": self._spec, "is_batched": self._is_batched, "devices": self._devices, **changes}
+        return Dataset(core, **parts)
+
+
+class TFRecordDataset(Dataset):
+    """The records of TFRecord shards.
+
+    Args:
+        files: a str or path: an existing file, else a pattern (`*`, `?`, `[...]`), or a folder (its record files, by
+            content); or a list of literal paths. Patterns and folders are read in byte order, lists as given.
+        compression: "auto" (by content), "none", "gzip", "zlib".
+        verify: which checksums are checked: "full", "header", "off".
+        on_corrupt: "raise", or "skip": leave damaged records out and count them (report().skipped).
+        on_mismatch: "raise" is the only choice.
+        max_skipped: distinct damaged records before skipping becomes an error.
+        max_record_bytes: larger records are a BudgetError; None: 4 GiB - 1.
+        deterministic: False lets the interleave take whichever shard is ready.
+        num_threads: worker threads; None: the CPUs this process may use.
+        memory_bytes: budget for records and batches; None: no limit.
+        stream_version: version of the order; 1 is the only one.
+
+    Raises:
+        ValueError: naming parameter and value. Files are looked at when reading starts, or by check().
+    """
+
+    def __init__(
+        self,
+        files,
+        compression="auto",
+        verify="full",
+        on_corrupt="raise",
+        on_mismatch="raise",
+        max_skipped=1000,
+        max_record_bytes=None,
+        deterministic=True,
+        num_threads=None,
+        memory_bytes=None,
+        stream_version=1,
+    ):
+        if on_mismatch != "raise":
+            hint = " (skipping records that do not fit the schema is not built)" if on_mismatch == "skip" else ""
+            raise ArgumentError(f"on_mismatch={on_mismatch!r}: must be 'raise'{hint}")
+        is_list = not isinstance(files, (str, bytes, os.PathLike))
+        if is_list and not hasattr(files, "__iter__"):
+            raise ArgumentError(f"files={files!r}: must be a path or a list of paths")
+        core = _core.tfrecord_dataset(
+            files=[arguments.path("files", file) for file in (files if is_list else [files])],
+            is_list=is_list,
+            compression=arguments.compression(compression),
+            verify=str(verify),
+            on_corrupt=str(on_corrupt),
+            max_skipped=arguments.integer("max_skipped", max_skipped, minimum=0),
+            max_record_bytes=arguments.optional_integer("max_record_bytes", max_record_bytes, minimum=1),
+            deterministic=bool(deterministic),
+            num_threads=None if num_threads is None else arguments.small_integer("num_threads", num_threads, minimum=1),
+            memory_bytes=arguments.optional_integer("memory_bytes", memory_bytes, minimum=1),
+            stream_version=arguments.small_integer("stream_version", stream_version),
+        )
+        super().__init__(core)

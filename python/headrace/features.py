@@ -1,0 +1,276 @@
+"""What to expect in every record, and how each feature becomes a column.
+
+The words are TensorFlow's. TensorFeature and RawFeature are ours. TensorFlow's own spec objects are taken as they are
+(see tf_specs.py). A spec is a plain value; it is checked as a whole by Dataset.parse.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core, arguments
+from .dtypes import as_dtype, int32
+from .errors import ArgumentError
+from .tf_specs import translate
+
+
+@dataclass(frozen=True)
+class FixedLenFeature:
+    """A list of a fixed number of values: a dense column [rows, *shape] of dtype.
+
+    Args:
+        shape: dimensions per record, all known; [] for one value.
+        dtype: int64, float32 or string in the record; other types convert, with a range check.
+        default_value: used when the key is absent; one value, or as many as the shape has.
+    """
+
+    shape: Any
+    dtype: Any
+    default_value: Any = None
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "fixed_len", as_dtype(self.dtype), _shape(name, self.shape))
+        _set_default(feature, name, self.default_value)
+        return feature
+
+
+@dataclass(frozen=True)
+class VarLenFeature:
+    """A list of any number of values: a Ragged of dtype; framework adapters hand out a sparse tensor."""
+
+    dtype: Any
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "var_len", as_dtype(self.dtype), [])
+        feature.sparse = True
+        return feature
+
+
+@dataclass(frozen=True)
+class FixedLenSequenceFeature:
+    """Steps of a fixed shape: a dense column [rows, longest, *shape] of dtype, short rows padded.
+
+    Args:
+        shape: dimensions per step.
+        dtype: as FixedLenFeature.
+        allow_missing: must be true, as in TensorFlow: rows have different numbers of steps.
+        default_value: one value to pad with; 0 or b"" when None.
+    """
+
+    shape: Any
+    dtype: Any
+    allow_missing: bool = False
+    default_value: Any = None
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "fixed_len_sequence", as_dtype(self.dtype), _shape(name, self.shape))
+        feature.allow_missing = bool(self.allow_missing)
+        _set_default(feature, name, self.default_value)
+        return feature
+
+
+@dataclass(frozen=True)
+class RowSplits:
+    """Partition given by row splits [rows + 1] in the int64 feature `key`."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class RowLengths:
+    """Partition given by the length of each row in the int64 feature `key`."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class RowStarts:
+    """Partition given by where each row starts in the int64 feature `key`."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class RowLimits:
+    """Partition given by where each row ends in the int64 feature `key`."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class ValueRowIds:
+    """Partition given by the row of each value in the int64 feature `key`."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class UniformRowLength:
+    """Partition into rows of `length` values each."""
+
+    length: int
+
+
+_PARTITIONS = {
+    RowSplits: "row_splits",
+    RowLengths: "row_lengths",
+    RowStarts: "row_starts",
+    RowLimits: "row_limits",
+    ValueRowIds: "value_rowids",
+}
+
+
+@dataclass(frozen=True)
+class RaggedFeature:
+    """Values cut into rows: a Ragged of dtype.
+
+    Args:
+        dtype: int64, float32 or string.
+        value_key: key of the values; the name of the column when None.
+        partitions: the ragged dimensions inside a record, outermost first; empty: one row per record.
+        row_splits_dtype: int32 or int64, what framework adapters hand out. Ragged itself always has int64.
+        validate: taken for TensorFlow's sake; partitions are always checked.
+    """
+
+    dtype: Any
+    value_key: Any = None
+    partitions: Any = ()
+    row_splits_dtype: Any = int32
+    validate: bool = False
+
+    RowSplits = RowSplits
+    RowLengths = RowLengths
+    RowStarts = RowStarts
+    RowLimits = RowLimits
+    ValueRowIds = ValueRowIds
+    UniformRowLength = UniformRowLength
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "ragged", as_dtype(self.dtype), [], key=self.value_key or "")
+        feature.row_splits_dtype = as_dtype(self.row_splits_dtype, "row_splits_dtype")
+        for partition in self.partitions:
+            if isinstance(partition, UniformRowLength):
+                feature.add_partition("uniform_row_length", row_length=arguments.integer("length", partition.length))
+            elif type(partition) in _PARTITIONS:
+                feature.add_partition(_PARTITIONS[type(partition)], key=partition.key)
+            else:
+                raise ArgumentError(f"feature {name!r}: partitions: {partition!r} is no partition", key=name)
+        return feature
+
+
+@dataclass(frozen=True)
+class TensorFeature:
+    """A bytes feature that holds one serialized TensorProto (tf.io.serialize_tensor): dense [rows, *shape] of dtype.
+
+    Args:
+        shape: dimensions of the tensor; the proto must have the same, and the same dtype.
+        dtype: any number type.
+        key: key of the feature; the name of the column when None.
+        reshape: any shape with that number of elements passes.
+    """
+
+    shape: Any
+    dtype: Any
+    key: Any = None
+    reshape: bool = False
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "tensor", as_dtype(self.dtype), _shape(name, self.shape), key=self.key or "")
+        feature.reshape = bool(self.reshape)
+        return feature
+
+
+@dataclass(frozen=True)
+class RawFeature:
+    """A bytes feature that holds the elements themselves (tf.io.decode_raw): dense [rows, *shape] of dtype.
+
+    Args:
+        shape: dimensions of the array; the bytes must be exactly as many.
+        dtype: any number type.
+        little_endian: byte order in the record.
+        key: key of the feature; the name of the column when None.
+    """
+
+    shape: Any
+    dtype: Any
+    little_endian: bool = True
+    key: Any = None
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "raw", as_dtype(self.dtype), _shape(name, self.shape), key=self.key or "")
+        feature.little_endian = bool(self.little_endian)
+        return feature
+
+
+_OURS = (FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature, TensorFeature, RawFeature)
+
+
+def to_schema(features, origin=False):
+    """The engine's Schema of {name: spec}, and the same dict with every spec as one of this module.
+
+    Raises:
+        ValueError: naming the feature and what is wrong with it.
+    """
+    if not hasattr(features, "items"):
+        raise ArgumentError(f"features: must map names to specs, not {type(features).__name__}")
+    specs = {}
+    for name, spec in features.items():
+        if not isinstance(name, str):
+            raise ArgumentError(f"features: name {name!r} must be a str")
+        ours = spec if isinstance(spec, _OURS) else translate(name, spec)
+        if ours is None:
+            raise ArgumentError(f"feature {name!r}: {spec!r} is no feature spec", key=name)
+        specs[name] = ours
+    return _core.Schema([spec.to_core(name) for name, spec in specs.items()], bool(origin)), specs
+
+
+def _shape(name, shape):
+    if shape is None:
+        raise ArgumentError(f"feature {name!r}: shape=None: Missing shape for feature {name}", key=name)
+    try:
+        dimensions = [shape] if isinstance(shape, int) else list(shape)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"feature {name!r}: shape={shape!r}: all dimensions must be known", key=name) from None
+    for place, dimension in enumerate(dimensions):
+        if dimension is None or int(dimension) < 0:
+            hint = "; use FixedLenSequenceFeature, VarLenFeature or RaggedFeature" if place == 0 else ""
+            raise ArgumentError(f"feature {name!r}: shape={shape!r}: all dimensions must be known{hint}", key=name)
+    return [int(dimension) for dimension in dimensions]
+
+
+def _set_default(feature, name, value):
+    if value is None:
+        return
+    if feature.dtype == "bytes":
+        feature.set_default([_as_bytes(name, item) for item in np.asarray(value, dtype=object).reshape(-1)])
+        return
+    given = np.asarray(value)
+    dtype = np.dtype(str(feature.dtype)) if feature.dtype != "bfloat16" else np.dtype(np.float32)
+    cast = _checked_cast(name, value, given, dtype)
+    if feature.dtype == "bfloat16":
+        from .dtypes import numpy_bfloat16
+
+        cast = cast.astype(numpy_bfloat16())
+    feature.set_default(np.ascontiguousarray(cast).tobytes())
+
+
+def _checked_cast(name, value, given, dtype):
+    """`given` as dtype; a value that would change kind or leave the range is refused."""
+    wrong = ArgumentError(f"feature {name!r}: default_value={value!r}: does not fit {dtype.name}", key=name)
+    if given.dtype.kind not in "biufc" or (given.size and not np.can_cast(given.dtype, dtype, "same_kind")):
+        if not (given.dtype.kind in "iu" and dtype.kind in "iuf"):
+            raise wrong
+    if given.dtype.kind in "iu" and dtype.kind in "iu" and given.size:
+        limits = np.iinfo(dtype)
+        if int(given.min()) < limits.min or int(given.max()) > limits.max:
+            raise wrong
+    return given.astype(dtype)
+
+
+def _as_bytes(name, item):
+    if isinstance(item, str):
+        return item.encode()
+    if isinstance(item, bytes):
+        return item
+    raise ArgumentError(f"feature {name!r}: default_value={item!r}: must be bytes", key=name)

@@ -1,0 +1,218 @@
+"""Pipelines: running datasets, as Python iterators.
+
+A pipeline opens its files at the first next(). It ends by close(), by leaving its `with` block, when nobody refers to it
+any more, or at the exit of the interpreter, whichever comes first.
+"""
+
+import atexit
+import json
+import logging
+import weakref
+
+from . import _core, arguments
+from .errors import ArgumentError, ClosedError
+
+_logger = logging.getLogger("headrace.pipeline")
+_running = weakref.WeakSet()
+
+
+def open_core(core_dataset, position=None):
+    """Opens a _core.Dataset and sees to it that the interpreter's exit closes the _core.Pipeline it gives."""
+    pipeline = core_dataset.open(position)
+    _running.add(pipeline)
+    return pipeline
+
+
+@atexit.register
+def _close_all():
+    # Engine threads must be joined while the interpreter still stands.
+    for pipeline in list(_running):
+        pipeline.close()
+
+
+class Pipeline:
+    """Iterator over the batches of a dataset; what iter(dataset) gives. One iteration at a time."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+        self._core = None
+        self._position = None
+        self._delivered = False
+        self._closed = False
+        self._logged = set()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        """The next batch.
+
+        Raises:
+            FileNotFoundError, PermissionError, OSError: at the first call, naming all files that cannot be read.
+            DataLossError, SchemaError, BudgetError: where the stream ends by a failure; every later call raises it again.
+            ClosedError: after close(), or in a process forked after the first call.
+        """
+        try:
+            if self._delivered:
+                return self._core.next()
+            batch = self._start().next()
+        except StopIteration:
+            self._log_warnings()
+            raise
+        self._delivered = True
+        self._log_warnings()
+        return batch
+
+    def next(self):
+        """The same as next(pipeline)."""
+        return self.__next__()
+
+    def next_slice(self, replica):
+        """Slice of one replica: the k-th call for a replica gives its slice of batch k. Not to be mixed with next().
+
+        Safe from one thread per replica. A replica may lead the slowest by depth + 2 batches, then it waits.
+        """
+        share = self._start().next_slice(replica)
+        self._delivered = True
+        return share
+
+    def close(self):
+        """Stops all work and joins the threads; wakes a next() that waits in another thread. Idempotent."""
+        self._closed = True
+        if self._core is not None:
+            self._log_warnings()
+            self._core.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __len__(self):
+        return len(self._dataset)
+
+    def __bool__(self):
+        return True
+
+    @property
+    def replicas(self):
+        """Number of shares each batch is cut into."""
+        return self._dataset.replicas
+
+    def state_dict(self):
+        """Where the stream stands behind the last batch delivered: a dict of str and int, fit for JSON."""
+        return position_to_dict(self._start().position())
+
+    def load_state_dict(self, state):
+        """Continues where `state` was taken. To be called before the first next().
+
+        Raises:
+            ValueError: after the first next(), or for a dict that is no state. A state of other files or of another
+                pipeline raises at the first next().
+        """
+        if self._delivered:
+            raise ArgumentError("load_state_dict: must be called before the first next()")
+        self._position = position_from_dict(state)
+        if self._core is not None:
+            self._core.close()
+            self._core = None
+
+    def get_state(self):
+        """The same as state_dict()."""
+        return self.state_dict()
+
+    def set_state(self, state):
+        """The same as load_state_dict()."""
+        self.load_state_dict(state)
+
+    def report(self):
+        """What the stages did up to now: times, counts, memory, warnings, skipped records (a snapshot)."""
+        core = self._start()
+        self._log_warnings()
+        return core.report()
+
+    def stats(self):
+        """report() as a dict of plain values."""
+        return json.loads(self.report().to_json())
+
+    def write_trace(self, path):
+        """Writes the spans of the last batches as JSON for ui.perfetto.dev and chrome://tracing."""
+        self._start().write_trace(arguments.path("path", path))
+
+    def _start(self):
+        """The _core.Pipeline, opened if it was not."""
+        if self._core is None:
+            if self._closed:
+                raise ClosedError("the pipeline is closed")
+            self._core = self._dataset._open(self._position)
+        return self._core
+
+    def _log_warnings(self):
+        for text in self._core.report().warnings:
+            if text not in self._logged:
+                self._logged.add(text)
+                _logger.warning("%s", text)
+
+
+class RecordBatchPipeline(Pipeline):
+    """Iterator over batches of records that nobody parses: each element is a BytesColumn."""
+
+    def __next__(self):
+        return super().__next__()[""]
+
+
+class RecordPipeline(Pipeline):
+    """Iterator over single records, as bytes. The engine hands them over in batches; the state counts records."""
+
+    def __init__(self, dataset):
+        super().__init__(dataset)
+        self._rows = []
+        self._row = 0
+        self._rows_to_skip = 0
+
+    def __next__(self):
+        while self._row >= len(self._rows):
+            self._rows = super().__next__()[""].tolist()
+            self._row = self._rows_to_skip
+            self._rows_to_skip = 0
+        record = self._rows[self._row]
+        self._row += 1
+        return record
+
+    def state_dict(self):
+        if self._rows_to_skip:
+            return {**super().state_dict(), "row": self._rows_to_skip}
+        if self._row >= len(self._rows):
+            return {**super().state_dict(), "row": 0}
+        return {**position_to_dict(self._start().position(1)), "row": self._row}
+
+    def load_state_dict(self, state):
+        super().load_state_dict(state)
+        self._rows_to_skip = arguments.integer("state['row']", state.get("row", 0), minimum=0)
+
+
+_STATE_TYPES = {
+    "format": int,
+    "stream_version": int,
+    "files": str,
+    "spec": str,
+    "epoch": int,
+    "batches": int,
+    "data": str,
+}
+
+
+def position_to_dict(position):
+    """A _core.Position as a dict of str and int."""
+    return {field: getattr(position, field) for field in _STATE_TYPES}
+
+
+def position_from_dict(state):
+    """The reverse; ValueError naming the field that is missing or of another type."""
+    if not isinstance(state, dict):
+        raise ArgumentError(f"state: must be the dict of state_dict(), not {type(state).__name__}")
+    for field, kind in _STATE_TYPES.items():
+        if not isinstance(state.get(field), kind):
+            raise ArgumentError(f"state[{field!r}]={state.get(field)!r}: must be {kind.__name__}, as state_dict() made it")
+    return _core.Position(**{field: state[field] for field in _STATE_TYPES})
