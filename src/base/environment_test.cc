@@ -1,0 +1,62 @@
+#include "base/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace headrace {
+namespace {
+
+// Sets a variable for one test.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(Environment, UnsetMeansDefault) {
+  EXPECT_EQ(*environment_threads(), std::nullopt);
+  EXPECT_EQ(*environment_memory_limit(), std::nullopt);
+  EXPECT_EQ(*environment_cpu(), "auto");
+  EXPECT_EQ(*environment_stall_seconds(), 30.0);
+}
+
+TEST(Environment, GoodValues) {
+  const Variable threads("HEADRACE_THREADS", "3");
+  EXPECT_EQ(**environment_threads(), 3);
+  const Variable memory("HEADRACE_MEMORY_LIMIT", "2G");
+  EXPECT_EQ(**environment_memory_limit(), std::int64_t{2} << 30);
+  const Variable cpu("HEADRACE_CPU", "scalar");
+  EXPECT_EQ(*environment_cpu(), "scalar");
+}
+
+TEST(Environment, BadValuesNameVariableAndValue) {
+  const Variable threads("HEADRACE_THREADS", "many");
+  EXPECT_EQ(environment_threads().status().message(), "HEADRACE_THREADS='many' is not a number of threads >= 1");
+  for (const char* bad : {"0", "-1", "1T", "9999999999999G", "1.5G", ""}) {
+    const Variable memory("HEADRACE_MEMORY_LIMIT", bad);
+    if (*bad == '\0') {
+      EXPECT_TRUE(environment_memory_limit().ok());
+    } else {
+      EXPECT_FALSE(environment_memory_limit().ok()) << bad;
+    }
+  }
+  const Variable cpu("HEADRACE_CPU", "sse9");
+  EXPECT_EQ(environment_cpu().status().code(), StatusCode::kInvalidArgument);
+  const Variable stall("HEADRACE_STALL_SECONDS", "0");
+  EXPECT_FALSE(environment_stall_seconds().ok());
+}
+
+TEST(Environment, LocalProcesses) {
+  EXPECT_EQ(environment_local_processes(), 1);
+  const Variable slurm("SLURM_NTASKS_PER_NODE", "8");
+  EXPECT_EQ(environment_local_processes(), 8);
+  const Variable local("LOCAL_WORLD_SIZE", "4");
+  EXPECT_EQ(environment_local_processes(), 4);
+}
+
+}  // namespace
+}  // namespace headrace
