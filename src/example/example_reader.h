@@ -11,30 +11,13 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "example/feature_view.h"
+#include "example/key_set.h"
 #include "headrace/status.h"
 
 namespace headrace {
-
-/// The distinct wire keys that a schema asks for, with a perfect hash.
-class KeySet {
- public:
-  explicit KeySet(std::vector<std::string> keys);
-  std::size_t size() const { return keys_.size(); }
-  const std::string& key(std::size_t index) const { return keys_[index]; }
-  /// Index of `key`, or -1. `key.data()` must be readable for 8 bytes before its end or 8 behind its start within the
-  /// padded record.
-  int find(std::string_view key) const;
-
- private:
-  std::vector<std::string> keys_;
-  std::vector<std::int16_t> table_;
-  std::uint64_t multiplier_ = 0;
-  int shift_ = 0;
-};
 
 class ExampleReader {
  public:
@@ -56,8 +39,5 @@ class ExampleReader {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-/// Readable bytes that must follow every record.
-constexpr std::size_t kRecordPadding = 64;
 
 }  // namespace headrace

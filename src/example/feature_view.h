@@ -2,9 +2,14 @@
 // that filled it are not used for another record.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace headrace {
+
+/// Readable bytes that must follow every record, and so every list in it: word loads may run over an end, never use what
+/// they find there.
+constexpr std::size_t kRecordPadding = 64;
 
 enum class ListKind : std::uint8_t {
   kAbsent = 0,  ///< key not in the record, or present without a kind: both count as missing

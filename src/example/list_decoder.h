@@ -1,9 +1,10 @@
 // Decoders of the three list messages: packed, unpacked, several chunks, mixed; values in order, as protobuf reads them.
 //
-// Pure functions on a FeatureView of the right kind. count_* walk the list once and give the number of values, or -1 when it
-// is malformed (wrong wire type of field 1, cut varint, packed floats whose length is no multiple of 4, value longer than
-// the list). decode_* write at most `capacity` values and give the true number of values, or -1; nothing is written beyond
-// `capacity`. Unknown fields are skipped. Hot paths are the packed single chunk; they are in the header or in kernels.
+// Pure functions on a FeatureView of the right kind, padded by kRecordPadding. count_* walk the list once and give the number
+// of values, or -1 when it is malformed (wrong wire type of field 1, cut varint, packed floats whose length is no multiple
+// of 4, value longer than the list). decode_* write at most `capacity` values and give the true number of values, or -1;
+// nothing is written beyond `capacity`. Unknown fields are skipped. The hot form is one packed chunk, see
+// packed_varints.h; for lists of one value see scalar_decoder.h.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Reader of a serialized tensorflow.TensorProto. SEMANTICS.md section 8 is the contract.
 //
 // Pure functions; nothing is allocated in proportion to a claimed shape before the bytes for it are known to be there.
+// A message without tensor_content may fill its shape from one value; such a fill is limited to 1 GiB.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,12 @@ struct TensorProtoView {
   std::string_view content;             ///< tensor_content, when it counts
   bool has_content = false;
   std::span<const std::uint8_t> message;  ///< the whole proto, for the typed fields
+
+  std::int64_t dim(int i) const { return i < 8 ? dims[i] : more_dims[static_cast<std::size_t>(i - 8)]; }
 };
 
-/// Fails with kSchemaMismatch (no where): malformed, unknown dtype, bad dimension, …
+/// Fails with kSchemaMismatch (no where): malformed, unknown dtype, bad dimension, tensor_content of the wrong size, …
+/// `view` may be used again and again.
 Status read_tensor_proto(std::span<const std::uint8_t> proto, TensorProtoView* view);
 
 /// Writes the elements (native order) to `out`, which has room for view.elements of view.dtype. Not for kBytes.

@@ -1,0 +1,177 @@
+#include "headrace/schema.h"
+
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "base/utf8.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 200;
+
+Status refuse(const Feature& feature, const std::string& reason) {
+  return invalid_argument("feature \"" + printable_utf8(feature.name, kMaxNameBytes) + "\": " + reason);
+}
+
+std::string text(const Shape& shape) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) out += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return out + "]";
+}
+
+std::string name_of(DType dtype) { return std::string(to_string(dtype)); }
+
+bool is_dense(FeatureKind kind) { return kind != FeatureKind::kVarLen && kind != FeatureKind::kRagged; }
+
+bool is_known(FeatureKind kind) { return kind >= FeatureKind::kFixedLen && kind <= FeatureKind::kRaw; }
+bool is_known(DType dtype) { return dtype >= DType::kBool && dtype <= DType::kBytes; }
+bool is_known(PartitionKind kind) {
+  return kind >= PartitionKind::kRowSplits && kind <= PartitionKind::kUniformRowLength;
+}
+
+Status check_dtype(const Feature& feature) {
+  if (!is_known(feature.kind)) return refuse(feature, "unknown kind");
+  if (!is_known(feature.dtype)) return refuse(feature, "unknown dtype");
+  if (feature.kind == FeatureKind::kTensor) return {};
+  if (feature.kind == FeatureKind::kRaw) {
+    if (feature.dtype == DType::kBytes) return refuse(feature, "dtype of a RawFeature cannot be bytes");
+    return {};
+  }
+  if (feature.dtype != DType::kInt64 && feature.dtype != DType::kFloat32 && feature.dtype != DType::kBytes) {
+    return refuse(feature,
+                  "dtype " + name_of(feature.dtype) +
+                      " is not in the list of allowed values: float32, int64, bytes (what an Example can hold)");
+  }
+  return {};
+}
+
+Status check_shape(const Feature& feature) {
+  if (!is_dense(feature.kind)) {
+    if (!feature.shape.empty()) return refuse(feature, "shape " + text(feature.shape) + " where none is taken");
+    return {};
+  }
+  auto bytes = static_cast<std::int64_t>(size_of(feature.dtype));
+  for (std::size_t i = 0; i < feature.shape.size(); ++i) {
+    const std::int64_t dimension = feature.shape[i];
+    if (dimension < 0 && i == 0) {
+      return refuse(feature, "first dimension of shape " + text(feature.shape) +
+                                 " unknown. Consider using FixedLenSequenceFeature");
+    }
+    if (dimension < 0) return refuse(feature, "all dimensions of shape " + text(feature.shape) + " need to be known");
+    if (__builtin_mul_overflow(bytes, dimension, &bytes)) {
+      return refuse(feature, "shape " + text(feature.shape) + " has too many elements");
+    }
+  }
+  if (feature.kind == FeatureKind::kFixedLenSequence && element_count(feature.shape) == 0) {
+    return refuse(feature, "shape " + text(feature.shape) + " of a step has no elements");
+  }
+  return {};
+}
+
+Status check_default(const Feature& feature) {
+  const bool is_bytes = feature.dtype == DType::kBytes;
+  if (!feature.has_default) return {};
+  if (!is_dense(feature.kind)) return refuse(feature, "default_value where none is taken");
+  if (is_bytes ? !feature.default_numeric.empty() : !feature.default_bytes.empty()) {
+    return refuse(feature, "default_value is not of dtype " + name_of(feature.dtype));
+  }
+  const std::size_t size = size_of(feature.dtype);
+  if (!is_bytes && feature.default_numeric.size() % size != 0) {
+    return refuse(feature, "default_value of " + std::to_string(feature.default_numeric.size()) +
+                               " bytes is no whole number of " + name_of(feature.dtype) + " elements");
+  }
+  const auto given =
+      static_cast<std::int64_t>(is_bytes ? feature.default_bytes.size() : feature.default_numeric.size() / size);
+  const bool is_scalar_only = feature.kind == FeatureKind::kFixedLenSequence;
+  const std::int64_t elements = is_scalar_only ? 1 : element_count(feature.shape);
+  if (given == 1 || given == elements) return {};
+  return refuse(feature, "default_value has " + std::to_string(given) + " elements, expected 1" +
+                             (is_scalar_only || elements == 1
+                                  ? std::string()
+                                  : " or " + std::to_string(elements) + " (shape " + text(feature.shape) + ")"));
+}
+
+Status check_options(const Feature& feature) {
+  if (feature.kind == FeatureKind::kFixedLenSequence && !feature.allow_missing) {
+    return refuse(feature, "unsupported: FixedLenSequenceFeature requires allow_missing to be True.");
+  }
+  if (feature.sparse && feature.kind != FeatureKind::kVarLen)
+    return refuse(feature, "sparse is for VarLenFeature only");
+  if (feature.reshape && feature.kind != FeatureKind::kTensor) {
+    return refuse(feature, "reshape is for TensorFeature only");
+  }
+  if (feature.row_splits_dtype != DType::kInt32 && feature.row_splits_dtype != DType::kInt64) {
+    return refuse(feature, "row_splits_dtype must be int32 or int64");
+  }
+  if (!feature.partitions.empty() && feature.kind != FeatureKind::kRagged) {
+    return refuse(feature, "partitions are for RaggedFeature only");
+  }
+  for (const Partition& partition : feature.partitions) {
+    if (!is_known(partition.kind)) return refuse(feature, "unknown kind of partition");
+    if (partition.kind == PartitionKind::kUniformRowLength && partition.row_length < 1) {
+      return refuse(feature, "uniform_row_length is " + std::to_string(partition.row_length) + ", expected at least 1");
+    }
+  }
+  return {};
+}
+
+enum class Use { kDense, kSparse, kRagged };
+
+// What the features of a schema make of one wire key; all of them must agree.
+class KeyUses {
+ public:
+  Status add(const Feature& feature) {
+    const Use use = is_dense(feature.kind)                 ? Use::kDense
+                    : feature.kind == FeatureKind::kVarLen ? Use::kSparse
+                                                           : Use::kRagged;
+    const bool holds_bytes = feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw;
+    HEADRACE_RETURN_IF_ERROR(add(feature, feature.wire_key(), use, holds_bytes ? DType::kBytes : feature.dtype));
+    for (const Partition& partition : feature.partitions) {
+      if (partition.kind == PartitionKind::kUniformRowLength) continue;
+      HEADRACE_RETURN_IF_ERROR(add(feature, partition.key, Use::kRagged, DType::kInt64));
+    }
+    return {};
+  }
+
+ private:
+  struct Value {
+    Use use;
+    DType wire_dtype;
+  };
+
+  Status add(const Feature& feature, const std::string& key, Use use, DType wire_dtype) {
+    const auto [it, is_new] = uses_.try_emplace(key, Value{use, wire_dtype});
+    if (is_new || (it->second.use == use && it->second.wire_dtype == wire_dtype)) return {};
+    const std::string shown = "key \"" + printable_utf8(key, kMaxNameBytes) + "\"";
+    if (it->second.use != use) {
+      return refuse(feature, shown + " is used in two ways: dense, sparse and ragged keys must not intersect");
+    }
+    return refuse(feature,
+                  shown + " is asked for as " + name_of(it->second.wire_dtype) + " and as " + name_of(wire_dtype));
+  }
+
+  std::map<std::string, Value> uses_;
+};
+
+}  // namespace
+
+Status Schema::validate() const {
+  std::set<std::string_view> names;
+  KeyUses uses;
+  for (const Feature& feature : features) {
+    HEADRACE_RETURN_IF_ERROR(check_dtype(feature));
+    HEADRACE_RETURN_IF_ERROR(check_shape(feature));
+    HEADRACE_RETURN_IF_ERROR(check_options(feature));
+    HEADRACE_RETURN_IF_ERROR(check_default(feature));
+    if (!names.insert(feature.name).second) return refuse(feature, "the name is there twice");
+    if (origin && (feature.name == "_shard" || feature.name == "_record")) {
+      return refuse(feature, "the name is taken by a column of origin=True");
+    }
+    HEADRACE_RETURN_IF_ERROR(uses.add(feature));
+  }
+  return {};
+}
+
+}  // namespace headrace

@@ -1,0 +1,244 @@
+// The elements of a TensorProto: tensor_content, or the typed field (packed, unpacked, in chunks) of its dtype.
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/wire.h"
+#include "example/tensor_proto.h"
+#include "example/tensor_proto_fields.h"
+#include "example/wire_field.h"
+
+namespace headrace {
+namespace {
+
+using Bytes = std::span<const std::uint8_t>;
+
+Status bad_tensor(const std::string& reason) { return schema_mismatch("Cannot parse tensor from proto: " + reason); }
+
+// Writes one value that was a varint; false when it is out of range.
+using StoreVarint = bool (*)(std::uint64_t value, std::uint8_t* out);
+
+template <class T>
+bool store_in_range(std::uint64_t value, std::uint8_t* out) {
+  const auto v = static_cast<std::int64_t>(value);
+  if (v < std::numeric_limits<T>::min() || v > std::numeric_limits<T>::max()) return false;
+  const T narrow = static_cast<T>(v);
+  std::memcpy(out, &narrow, sizeof narrow);
+  return true;
+}
+
+bool store_bool(std::uint64_t value, std::uint8_t* out) {
+  *out = value != 0 ? 1 : 0;
+  return true;
+}
+
+bool store_16_bits(std::uint64_t value, std::uint8_t* out) {
+  std::memcpy(out, &value, 2);
+  return true;
+}
+
+bool store_64_bits(std::uint64_t value, std::uint8_t* out) {
+  store_u64(out, value);
+  return true;
+}
+
+// How the typed field of a dtype lies on the wire. An element has one part, a complex one two.
+struct Form {
+  WireType type;
+  std::size_t part_bytes;
+  std::size_t parts;
+  StoreVarint store;  // kVarint only
+};
+
+Form form_of(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return {WireType::kVarint, 1, 1, store_bool};
+    case DType::kInt8:
+      return {WireType::kVarint, 1, 1, store_in_range<std::int8_t>};
+    case DType::kInt16:
+      return {WireType::kVarint, 2, 1, store_in_range<std::int16_t>};
+    case DType::kInt32:
+      return {WireType::kVarint, 4, 1, store_in_range<std::int32_t>};
+    case DType::kUint8:
+      return {WireType::kVarint, 1, 1, store_in_range<std::uint8_t>};
+    case DType::kUint16:
+      return {WireType::kVarint, 2, 1, store_in_range<std::uint16_t>};
+    case DType::kUint32:
+      return {WireType::kVarint, 4, 1, store_in_range<std::uint32_t>};
+    case DType::kFloat16:
+    case DType::kBfloat16:
+      return {WireType::kVarint, 2, 1, store_16_bits};
+    case DType::kFloat32:
+      return {WireType::kFixed32, 4, 1, nullptr};
+    case DType::kFloat64:
+      return {WireType::kFixed64, 8, 1, nullptr};
+    case DType::kComplex64:
+      return {WireType::kFixed32, 4, 2, nullptr};
+    case DType::kComplex128:
+      return {WireType::kFixed64, 8, 2, nullptr};
+    case DType::kInt64:
+    case DType::kUint64:
+    case DType::kBytes:
+      break;
+  }
+  return {WireType::kVarint, 8, 1, store_64_bits};
+}
+
+// Collects the values of one typed field, at most as many as there is room for, and counts all.
+class PartWriter {
+ public:
+  PartWriter(Form form, std::uint8_t* out, std::size_t capacity) : form_(form), out_(out), capacity_(capacity) {}
+
+  /// Nullptr, or what is wrong with `field`.
+  const char* add(const WireField& field) {
+    if (field.type == form_.type) return add_value(field.value);
+    if (field.type != WireType::kBytes) return "has a wrong wire type";
+    return form_.type == WireType::kVarint ? add_packed_varints(field.bytes) : add_packed_words(field.bytes);
+  }
+  std::size_t count() const { return count_; }
+
+ private:
+  const char* add_value(std::uint64_t value) {
+    if (count_ < capacity_) {
+      std::uint8_t* to = out_ + count_ * form_.part_bytes;
+      if (form_.type != WireType::kVarint) {
+        std::memcpy(to, &value, form_.part_bytes);
+      } else if (!form_.store(value, to)) {
+        return "has a value out of range";
+      }
+    }
+    ++count_;
+    return nullptr;
+  }
+
+  const char* add_packed_varints(Bytes packed) {
+    const std::uint8_t* p = packed.data();
+    const std::uint8_t* end = p + packed.size();
+    while (p != end) {
+      std::uint64_t value = 0;
+      p = read_varint(p, end, &value);
+      if (p == nullptr) return "is damaged";
+      if (const char* reason = add_value(value)) return reason;
+    }
+    return nullptr;
+  }
+
+  const char* add_packed_words(Bytes packed) {
+    if (packed.size() % form_.part_bytes != 0) return "is damaged";
+    const std::size_t more = packed.size() / form_.part_bytes;
+    const std::size_t copied = count_ < capacity_ ? std::min(more, capacity_ - count_) : 0;
+    if (copied > 0) std::memcpy(out_ + count_ * form_.part_bytes, packed.data(), copied * form_.part_bytes);
+    count_ += more;
+    return nullptr;
+  }
+
+  const Form form_;
+  std::uint8_t* const out_;
+  const std::size_t capacity_;
+  std::size_t count_ = 0;
+};
+
+// Gives `take` each piece of the typed field of the dtype; values in the field of another dtype are a failure.
+template <class Take>
+Status for_each_typed_field(const TensorProtoView& view, Take take) {
+  const std::uint32_t wanted = typed_field_of(view.dtype);
+  FieldReader fields(view.message);
+  WireField field;
+  while (fields.next(&field)) {
+    if (!is_typed_field(field.number)) continue;
+    const std::string name(typed_field_name(field.number));
+    const bool is_empty =
+        field.number != TensorFields::kStringVal && field.type == WireType::kBytes && field.bytes.empty();
+    if (field.number != wanted && !is_empty) {
+      return bad_tensor("values in " + name + ", expected in " + std::string(typed_field_name(wanted)) + " for " +
+                        std::string(to_string(view.dtype)));
+    }
+    if (is_empty) continue;
+    if (const char* reason = take(field)) return bad_tensor(name + " " + reason);
+  }
+  return {};
+}
+
+Status too_many(const TensorProtoView& view, std::size_t count) {
+  return bad_tensor(std::string(typed_field_name(typed_field_of(view.dtype))) + " has " + std::to_string(count) +
+                    " values, expected " + std::to_string(view.elements));
+}
+
+// Repeats the element before `begin` until `end`.
+void fill_with_last(std::uint8_t* begin, std::uint8_t* end, std::size_t item) {
+  for (std::uint8_t* p = begin; p != end; p += item) std::memcpy(p, p - item, item);
+}
+
+bool is_all_bool(std::string_view content) {
+  std::uint8_t seen = 0;
+  for (const char c : content) seen |= static_cast<std::uint8_t>(c);
+  return seen <= 1;
+}
+
+// tensor_content of a string tensor: all lengths as varints, then all bytes.
+Status decode_string_content(const TensorProtoView& view, std::vector<std::string_view>* out) {
+  const Status damaged = bad_tensor("tensor_content does not hold " + std::to_string(view.elements) + " strings");
+  if (view.elements > static_cast<std::int64_t>(view.content.size())) return damaged;
+  const auto* p = reinterpret_cast<const std::uint8_t*>(view.content.data());
+  const std::uint8_t* end = p + view.content.size();
+  std::vector<std::uint64_t> sizes(static_cast<std::size_t>(view.elements));
+  for (std::uint64_t& size : sizes) {
+    p = read_varint(p, end, &size);
+    if (p == nullptr) return damaged;
+  }
+  out->reserve(sizes.size());
+  for (const std::uint64_t size : sizes) {
+    if (size > static_cast<std::uint64_t>(end - p)) return damaged;
+    out->emplace_back(reinterpret_cast<const char*>(p), size);
+    p += size;
+  }
+  return p == end ? Status() : damaged;
+}
+
+}  // namespace
+
+Status decode_tensor_proto(const TensorProtoView& view, std::uint8_t* out) {
+  if (view.has_content) {
+    if (view.dtype == DType::kBool && !is_all_bool(view.content)) {
+      return bad_tensor("tensor_content of a bool tensor has bytes other than 0 and 1");
+    }
+    std::memcpy(out, view.content.data(), view.content.size());
+    return {};
+  }
+  const Form form = form_of(view.dtype);
+  const auto elements = static_cast<std::size_t>(view.elements);
+  PartWriter writer(form, out, elements * form.parts);
+  HEADRACE_RETURN_IF_ERROR(for_each_typed_field(view, [&](const WireField& field) { return writer.add(field); }));
+  if (writer.count() % form.parts != 0) return bad_tensor("an odd number of parts of complex values");
+  const std::size_t found = writer.count() / form.parts;
+  if (found > elements) return too_many(view, found);
+  const std::size_t item = form.part_bytes * form.parts;
+  if (found > 0) {
+    fill_with_last(out + found * item, out + elements * item, item);
+  } else if (elements > 0) {
+    std::memset(out, 0, elements * item);
+  }
+  return {};
+}
+
+Status decode_string_tensor(const TensorProtoView& view, std::vector<std::string_view>* out) {
+  out->clear();
+  if (view.has_content) return decode_string_content(view, out);
+  const auto elements = static_cast<std::size_t>(view.elements);
+  std::size_t count = 0;
+  HEADRACE_RETURN_IF_ERROR(for_each_typed_field(view, [&](const WireField& field) -> const char* {
+    if (field.type != WireType::kBytes) return "has a wrong wire type";
+    const std::string_view value(reinterpret_cast<const char*>(field.bytes.data()), field.bytes.size());
+    if (count < elements) out->push_back(value);
+    ++count;
+    return nullptr;
+  }));
+  if (count > elements) return too_many(view, count);
+  out->resize(elements, out->empty() ? std::string_view() : out->back());
+  return {};
+}
+
+}  // namespace headrace
