@@ -1,0 +1,96 @@
+#include "batch/stage_words.h"
+#include "batch/stages.h"
+
+namespace headrace {
+namespace {
+
+class BatchCutter final : public BatchStage {
+ public:
+  BatchCutter(BlockPool* blocks, std::unique_ptr<RecordStage> input, std::int64_t size, bool drop_remainder)
+      : blocks_(blocks), input_(std::move(input)), size_(size), drop_remainder_(drop_remainder) {}
+  ~BatchCutter() override { blocks_->release(pending_.runs); }
+
+  Result<std::optional<RecordBatch>> pull(const std::stop_token& stop) override {
+    while (failure_.ok() && pending_.rows < size_) {
+      if (stop.stop_requested()) return stopped_between_pulls();
+      const auto got = input_->pull(static_cast<std::size_t>(size_ - pending_.rows), &pending_.runs, stop);
+      if (!got.ok() && got.status().code() == StatusCode::kCancelled) return got.status();
+      if (!got.ok()) failure_ = got.status();
+      if (!got.ok() || *got == 0) break;
+      if (pending_.rows == 0) pending_.epoch = static_cast<std::int64_t>(first_epoch_ + input_->epoch_offset());
+      pending_.rows += static_cast<std::int64_t>(*got);
+    }
+    if (pending_.rows < size_ && drop_remainder_) withhold();
+    if (pending_.rows > 0) return hand_out();
+    if (!failure_.ok()) return failure_;
+    return std::optional<RecordBatch>();
+  }
+
+  void begin_epoch(std::uint64_t epoch) override {
+    drop_pending();
+    first_epoch_ = epoch;
+    failure_ = {};
+    input_->begin_epoch(epoch);
+  }
+
+  void save(StateDelta* state) override {
+    input_->save(state);
+    state->words.insert(state->words.end(), {first_epoch_, static_cast<std::uint64_t>(number_)});
+  }
+
+  Status restore(StateReader* state, RecordFetcher* fetcher) override {
+    HEADRACE_RETURN_IF_ERROR(input_->restore(state, fetcher));
+    HEADRACE_ASSIGN_OR_RETURN(first_epoch_, state->word());
+    HEADRACE_ASSIGN_OR_RETURN(number_, count_word(state, INT64_MAX - 1));
+    return {};
+  }
+
+ private:
+  std::optional<RecordBatch> hand_out() {
+    pending_.number = number_++;
+    save(&pending_.state);
+    std::optional<RecordBatch> batch(std::move(pending_));
+    pending_ = {};
+    // Most batches of a stream have about as many runs and words as the one before.
+    pending_.runs.reserve(batch->runs.size());
+    pending_.state.words.reserve(batch->state.words.size());
+    pending_.state.slots.reserve(batch->state.slots.size());
+    return batch;
+  }
+
+  /// Rows that do not fill a batch are dropped; a failure behind them tells how many.
+  void withhold() {
+    if (pending_.rows > 0 && !failure_.ok()) {
+      failure_ =
+          Status(failure_.code(),
+                 failure_.message() + " (" + std::to_string(pending_.rows) +
+                     (pending_.rows == 1 ? " record" : " records") + " before it withheld: drop_remainder is set)",
+                 failure_.where());
+    }
+    drop_pending();
+  }
+
+  void drop_pending() {
+    blocks_->release(pending_.runs);
+    pending_.runs.clear();
+    pending_.rows = 0;
+  }
+
+  BlockPool* const blocks_;
+  const std::unique_ptr<RecordStage> input_;
+  const std::int64_t size_;
+  const bool drop_remainder_;
+  std::uint64_t first_epoch_ = 0;
+  std::int64_t number_ = 0;
+  RecordBatch pending_;  ///< rows of the batch to come; kept when a stop request comes in between
+  Status failure_;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchStage> make_batch(const StageContext& context, std::unique_ptr<RecordStage> input,
+                                       std::int64_t size, bool drop_remainder) {
+  return std::make_unique<BatchCutter>(context.blocks, std::move(input), size, drop_remainder);
+}
+
+}  // namespace headrace
