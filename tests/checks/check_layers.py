@@ -55,7 +55,7 @@ def check(root):
     graph = {}
     for path, folder in sources(root):
         name = str(path.relative_to(root))
-        is_test = path.stem.endswith("_test")
+        is_test = "_test" in path.stem
         if folder not in table:
             findings.append(f"{name}: folder {folder} has no row in src/README.md")
             continue
