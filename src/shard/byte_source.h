@@ -22,7 +22,8 @@ class ByteSource {
 
   /// Reads up to `size` bytes to `data`; fewer only at the end of data or just before a failure.
   virtual Result<std::size_t> read(std::uint8_t* data, std::size_t size) = 0;
-  /// The same if it needs no wait for a disk; nothing when it would wait (then call read(), on an IO thread).
+  /// What of it can be had without waiting for a disk, which may be less than `size`; nothing when not even one byte can
+  /// (then call read(), on an IO thread).
   virtual std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size) = 0;
   /// Goes to byte `offset` of the uncompressed stream; compressed sources inflate from the start.
   virtual Status seek(std::uint64_t offset) = 0;

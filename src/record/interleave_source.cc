@@ -1,0 +1,262 @@
+// The source stage. Its order is that of tf.data's Dataset.interleave: slots are visited in turn, `block_length` records
+// each; a slot whose shard is exhausted is left at once and gets the next shard when it is visited again.
+#include <algorithm>
+#include <deque>
+
+#include "record/shard_stream.h"
+#include "record/source.h"
+
+namespace headrace {
+namespace {
+
+class InterleaveSource : public RecordStage {
+ public:
+  InterleaveSource(const SourceContext& context, const SourceOptions& options)
+      : shared_(std::make_shared<ReadAhead>(context, options)),
+        shards_(context.shards->files.size()),
+        block_length_(static_cast<std::uint64_t>(std::max<std::int64_t>(options.block_length, 1))),
+        slots_(std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(options.cycle_length, 1)), 1,
+                                       std::max<std::size_t>(shards_, 1))) {}
+  ~InterleaveSource() override { reset(); }
+
+  Result<std::size_t> pull(std::size_t max_records, std::vector<RecordRun>* runs, const std::stop_token& stop) override;
+  void begin_epoch(std::uint64_t epoch) override;
+  void save(StateDelta* state) override;
+  Status restore(StateReader* state, RecordFetcher* fetcher) override;
+
+ private:
+  // One place of the cycle. `stream` is null when no shard is open in it.
+  struct Slot {
+    std::shared_ptr<ShardStream> stream;
+    RecordBlock* block = nullptr;  // records [next, next + left) are not yet handed out
+    std::uint32_t next = 0;
+    std::uint32_t left = 0;
+    ShardPlace place;  // behind the last record handed out
+  };
+  enum class Visit : std::uint8_t { kReady = 1, kMoved, kNotReady, kEnd, kFailed };
+
+  Visit visit(Slot* slot);
+  Visit refill(Slot* slot);
+  Visit open_next(Slot* slot);
+  std::size_t hand_out(Slot* slot, std::size_t most, std::vector<RecordRun>* runs);
+  void leave_slot();
+  bool take_ready_slot();
+  Status wait(const std::stop_token& stop);
+  void open_ahead();
+  void reset();
+  std::shared_ptr<ShardStream> make_stream(std::size_t shard, ShardPlace start);
+
+  // constant after construction
+  const std::shared_ptr<ReadAhead> shared_;
+  const std::size_t shards_;
+  const std::uint64_t block_length_;
+
+  // the sequencer's
+  std::vector<Slot> slots_;
+  std::deque<std::shared_ptr<ShardStream>> ahead_;  // shards next_shard_, next_shard_ + 1, …
+  std::size_t next_shard_ = 0;
+  std::size_t open_ = 0;     // slots with a shard
+  std::size_t current_ = 0;  // slot
+  std::uint64_t taken_ = 0;  // records handed out of the current slot's turn
+  Status failure_;
+};
+
+std::shared_ptr<ShardStream> InterleaveSource::make_stream(std::size_t shard, ShardPlace start) {
+  return std::make_shared<ShardStream>(shared_, static_cast<std::uint32_t>(shard), start);
+}
+
+void InterleaveSource::open_ahead() {
+  const std::size_t wanted = slots_.size() - open_ + static_cast<std::size_t>(shared_->options.shards_ahead);
+  while (ahead_.size() < wanted && next_shard_ + ahead_.size() < shards_) {
+    ahead_.push_back(make_stream(next_shard_ + ahead_.size(), {}));
+    ahead_.back()->start(ahead_.size());
+  }
+}
+
+void InterleaveSource::leave_slot() {
+  taken_ = 0;
+  current_ = current_ + 1 == slots_.size() ? 0 : current_ + 1;
+}
+
+InterleaveSource::Visit InterleaveSource::open_next(Slot* slot) {
+  if (next_shard_ == shards_) {
+    if (open_ == 0) return Visit::kEnd;
+    leave_slot();
+    return Visit::kMoved;
+  }
+  open_ahead();
+  slot->stream = std::move(ahead_.front());
+  slot->place = {};
+  ahead_.pop_front();
+  ++next_shard_;
+  ++open_;
+  open_ahead();
+  return Visit::kMoved;
+}
+
+InterleaveSource::Visit InterleaveSource::refill(Slot* slot) {
+  ShardPiece piece;
+  const ReadStep step = slot->stream->take(&piece);
+  if (step == ReadStep::kWouldWait) return Visit::kNotReady;
+  for (const Status& damage : piece.damage) {
+    if (failure_.ok()) failure_ = shared_->context.skipped->add(damage);
+  }
+  if (step == ReadStep::kBlock) {
+    slot->block = piece.block;
+    slot->next = 0;
+    slot->left = static_cast<std::uint32_t>(piece.block->records.size());
+    return failure_.ok() ? Visit::kReady : Visit::kFailed;
+  }
+  if (step == ReadStep::kFailed && failure_.ok()) failure_ = piece.failure;
+  if (!failure_.ok()) return Visit::kFailed;
+  slot->stream.reset();
+  --open_;
+  leave_slot();
+  open_ahead();
+  return Visit::kMoved;
+}
+
+InterleaveSource::Visit InterleaveSource::visit(Slot* slot) {
+  if (slot->left > 0) return Visit::kReady;
+  return slot->stream == nullptr ? open_next(slot) : refill(slot);
+}
+
+std::size_t InterleaveSource::hand_out(Slot* slot, std::size_t most, std::vector<RecordRun>* runs) {
+  const auto count = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>({slot->left, block_length_ - taken_, static_cast<std::uint64_t>(most)}));
+  runs->push_back({slot->block, slot->next, count});
+  slot->next += count;
+  slot->left -= count;
+  const RecordBlock& block = *slot->block;
+  const RecordSpan& last = block.records[slot->next - 1];
+  slot->place = {block.first_ordinal + slot->next, block.stream_offset + last.offset + last.length + kFooterBytes};
+  taken_ += count;
+  if (taken_ == block_length_) leave_slot();
+  return count;
+}
+
+bool InterleaveSource::take_ready_slot() {
+  for (std::size_t i = 1; i < slots_.size(); ++i) {
+    const std::size_t candidate = (current_ + i) % slots_.size();
+    const Slot& slot = slots_[candidate];
+    bool ready = slot.left > 0;
+    if (!ready && slot.stream != nullptr) {
+      MutexLock lock(shared_->mutex);
+      ready = slot.stream->ready();
+    }
+    if (!ready) continue;
+    current_ = candidate;
+    taken_ = 0;
+    return true;
+  }
+  return false;
+}
+
+Status InterleaveSource::wait(const std::stop_token& stop) {
+  const bool any = !shared_->options.read.deterministic;
+  MutexLock lock(shared_->mutex);
+  const bool ready = shared_->changed.wait(shared_->mutex, stop, [this, any] {
+    if (!any) return slots_[current_].stream->ready();
+    return std::any_of(slots_.begin(), slots_.end(),
+                       [](const Slot& slot) { return slot.stream != nullptr && slot.stream->ready(); });
+  });
+  return ready ? Status() : cancelled("stopped while waiting for records");
+}
+
+Result<std::size_t> InterleaveSource::pull(std::size_t max_records, std::vector<RecordRun>* runs,
+                                           const std::stop_token& stop) {
+  std::size_t records = 0;
+  while (records < max_records && failure_.ok()) {
+    Slot* slot = &slots_[current_];
+    switch (visit(slot)) {
+      case Visit::kReady:
+        records += hand_out(slot, max_records - records, runs);
+        break;
+      case Visit::kNotReady:
+        if (!shared_->options.read.deterministic && take_ready_slot()) break;
+        if (records > 0) return records;
+        HEADRACE_RETURN_IF_ERROR(wait(stop));
+        break;
+      case Visit::kEnd:
+        return records;
+      case Visit::kMoved:
+      case Visit::kFailed:
+        break;
+    }
+  }
+  if (records > 0) return records;
+  return failure_;
+}
+
+void InterleaveSource::reset() {
+  std::vector<RecordRun> held;
+  for (Slot& slot : slots_) {
+    if (slot.left > 0) held.push_back({slot.block, slot.next, slot.left});
+    if (slot.stream != nullptr) slot.stream->abandon();
+    slot = Slot();
+  }
+  for (const auto& stream : ahead_) stream->abandon();
+  ahead_.clear();
+  if (!held.empty()) shared_->context.blocks->release(held);
+  next_shard_ = 0;
+  open_ = 0;
+  current_ = 0;
+  taken_ = 0;
+  failure_ = Status();
+}
+
+void InterleaveSource::begin_epoch(std::uint64_t) {
+  reset();
+  open_ahead();
+}
+
+void InterleaveSource::save(StateDelta* state) {
+  state->words.insert(state->words.end(), {slots_.size(), current_, taken_, next_shard_});
+  for (const Slot& slot : slots_) {
+    const std::uint64_t shard = slot.stream != nullptr ? slot.stream->shard() + std::uint64_t{1} : 0;
+    state->words.insert(state->words.end(), {shard, slot.place.ordinal, slot.place.offset});
+  }
+}
+
+Status InterleaveSource::restore(StateReader* state, RecordFetcher*) {
+  reset();
+  std::uint64_t slots = 0;
+  std::uint64_t next_shard = 0;
+  HEADRACE_ASSIGN_OR_RETURN(slots, state->word());
+  HEADRACE_ASSIGN_OR_RETURN(current_, state->word());
+  HEADRACE_ASSIGN_OR_RETURN(taken_, state->word());
+  HEADRACE_ASSIGN_OR_RETURN(next_shard, state->word());
+  const bool fits = slots == slots_.size() && current_ < slots && taken_ < block_length_ && next_shard <= shards_;
+  if (!fits) {
+    reset();
+    return invalid_argument("the saved position does not fit these shards and this interleave");
+  }
+  next_shard_ = next_shard;
+  for (Slot& slot : slots_) {
+    std::uint64_t shard = 0;
+    HEADRACE_ASSIGN_OR_RETURN(shard, state->word());
+    HEADRACE_ASSIGN_OR_RETURN(slot.place.ordinal, state->word());
+    HEADRACE_ASSIGN_OR_RETURN(slot.place.offset, state->word());
+    if (shard == 0) continue;
+    if (shard > next_shard_) {
+      reset();
+      return invalid_argument("the saved position names a shard that was not yet open");
+    }
+    slot.stream = make_stream(shard - 1, slot.place);
+    ++open_;
+  }
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[(current_ + i) % slots_.size()];
+    if (slot.stream != nullptr) slot.stream->start(i);
+  }
+  open_ahead();
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<RecordStage> make_source(const SourceContext& context, const SourceOptions& options) {
+  return std::make_unique<InterleaveSource>(context, options);
+}
+
+}  // namespace headrace

@@ -1,0 +1,146 @@
+#include "record/shard_stream.h"
+
+#include <utility>
+
+#include "runtime/clock.h"
+
+namespace headrace {
+namespace {
+
+// Small blocks: as many of them as make up this, for each of `blocks_ahead`.
+constexpr std::int64_t kAheadBytes = 256 * 1024;
+// A task ends after so much, so that a more urgent one gets the worker.
+constexpr std::int64_t kTaskBytes = 256 * 1024;
+
+std::int64_t payload_bytes(const RecordBlock& block) {
+  const RecordSpan& last = block.records.back();
+  return std::int64_t{last.offset} + last.length - block.records.front().offset;
+}
+
+}  // namespace
+
+ShardStream::ShardStream(std::shared_ptr<ReadAhead> shared, std::uint32_t shard, ShardPlace start)
+    : shared_(std::move(shared)),
+      shard_(shard),
+      reader_(shared_->context.blocks, shared_->context.shards->files[shard].path, shard, shared_->options.read,
+              start) {}
+
+ShardStream::~ShardStream() { abandon(); }
+
+bool ShardStream::has_room() const {
+  if (waiting_blocks_ == 0) return true;
+  const std::int64_t budget = shared_->options.record_budget_bytes;
+  if (budget > 0 && shared_->context.blocks->bytes_in_use() >= budget) return false;
+  return waiting_blocks_ < shared_->options.blocks_ahead ||
+         waiting_bytes_ < shared_->options.blocks_ahead * kAheadBytes;
+}
+
+bool ShardStream::start_running() {
+  if (running_ || complete_ || abandoned_ || !has_room()) return false;
+  running_ = true;
+  if (shared_->running++ == 0 && shared_->idle_since_ns > 0) {
+    // No stream had anything to do: all were waiting for room.
+    shared_->context.probe->blocked_ns.fetch_add(now_ns() - shared_->idle_since_ns, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+void ShardStream::stop_running() {
+  running_ = false;
+  if (--shared_->running == 0) shared_->idle_since_ns = now_ns();
+}
+
+void ShardStream::start(std::uint64_t distance) {
+  {
+    MutexLock lock(shared_->mutex);
+    distance_ = distance;
+    if (!start_running()) return;
+  }
+  submit(false, distance);
+}
+
+void ShardStream::submit(bool may_wait, std::uint64_t distance) {
+  TaskGroup* group = may_wait ? shared_->context.io : shared_->context.work;
+  group->submit(shared_->context.priority + distance, [self = shared_from_this(), may_wait] { self->run(may_wait); });
+}
+
+void ShardStream::run(bool may_wait) {
+  StageProbe& probe = *shared_->context.probe;
+  std::int64_t bytes = 0;
+  for (;;) {
+    Waiting next;
+    {
+      ProbeTimer timer(may_wait ? probe.starved_ns : probe.busy_ns);
+      next.step = reader_.step(may_wait, &next.piece);
+    }
+    if (next.step == ReadStep::kWouldWait) return submit(true, 0);
+    RecordBlock* block = next.piece.block;
+    if (block != nullptr) {
+      bytes += payload_bytes(*block);
+      probe.add(static_cast<std::int64_t>(block->records.size()), payload_bytes(*block));
+    }
+    std::uint64_t distance = 0;
+    {
+      MutexLock lock(shared_->mutex);
+      waiting_.push_back(std::move(next));
+      if (block != nullptr) {
+        ++waiting_blocks_;
+        waiting_bytes_ += payload_bytes(*block);
+      } else {
+        complete_ = true;
+      }
+      shared_->changed.notify_all();
+      if (complete_ || abandoned_ || !has_room()) {
+        stop_running();
+        return;
+      }
+      distance = distance_ + static_cast<std::uint64_t>(waiting_blocks_);
+    }
+    if (may_wait || bytes >= kTaskBytes) return submit(false, distance);
+  }
+}
+
+ReadStep ShardStream::take(ShardPiece* piece) {
+  ReadStep step = ReadStep::kWouldWait;
+  bool start = false;
+  {
+    MutexLock lock(shared_->mutex);
+    distance_ = 0;
+    if (!waiting_.empty()) {
+      Waiting& front = waiting_.front();
+      step = front.step;
+      if (step == ReadStep::kBlock) {
+        --waiting_blocks_;
+        waiting_bytes_ -= payload_bytes(*front.piece.block);
+        *piece = std::move(front.piece);
+        waiting_.pop_front();
+      } else {
+        piece->block = nullptr;
+        piece->damage = std::exchange(front.piece.damage, {});
+        piece->failure = front.piece.failure;
+      }
+    }
+    start = start_running();
+  }
+  if (start) submit(false, 0);
+  return step;
+}
+
+void ShardStream::abandon() {
+  std::deque<Waiting> dropped;
+  {
+    MutexLock lock(shared_->mutex);
+    abandoned_ = true;
+    dropped.swap(waiting_);
+    waiting_blocks_ = 0;
+    waiting_bytes_ = 0;
+  }
+  std::vector<RecordRun> runs;
+  for (const Waiting& waiting : dropped) {
+    RecordBlock* block = waiting.piece.block;
+    if (block != nullptr) runs.push_back({block, 0, static_cast<std::uint32_t>(block->records.size())});
+  }
+  if (!runs.empty()) shared_->context.blocks->release(runs);
+}
+
+}  // namespace headrace

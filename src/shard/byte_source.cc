@@ -1,0 +1,42 @@
+#include "shard/byte_source.h"
+
+#include <array>
+
+#include "shard/content.h"
+#include "shard/file.h"
+#include "shard/inflate_source.h"
+#include "shard/plain_source.h"
+
+namespace headrace {
+namespace {
+
+Status wrong_compression(const std::string& path, Compression wanted, std::span<const std::uint8_t> head) {
+  std::string text = std::string("not a ") + (wanted == Compression::kGzip ? "gzip" : "zlib") + " file";
+  const std::string content = describe_content(head);
+  if (!content.empty()) text += ": it looks like " + content;
+  return data_loss(text, {.path = path});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path, Compression compression) {
+  HEADRACE_ASSIGN_OR_RETURN(File file, File::open(path));
+  if (compression == Compression::kNone || file.size() == 0) {
+    return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(file)));
+  }
+  std::array<std::uint8_t, kContentBytes> bytes;
+  HEADRACE_ASSIGN_OR_RETURN(const std::size_t n, file.read_at(bytes.data(), bytes.size(), 0));
+  const std::span<const std::uint8_t> head(bytes.data(), n);
+  const Compression found = detect_compression(head);
+  if (compression == Compression::kAuto) {
+    if (found == Compression::kNone) {
+      return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(file)));
+    }
+    return make_inflate_source(std::move(file), found);
+  }
+  // One byte decides nothing; the inflater says that the header is cut.
+  if (n >= 2 && found != compression) return wrong_compression(path, compression, head);
+  return make_inflate_source(std::move(file), compression);
+}
+
+}  // namespace headrace

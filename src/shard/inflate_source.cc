@@ -1,0 +1,173 @@
+#include "shard/inflate_source.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "shard/inflater.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::size_t kInputBytes = 128 * 1024;
+constexpr std::size_t kSkipBytes = 64 * 1024;
+
+class InflateSource : public ByteSource {
+ public:
+  InflateSource(File file, Compression format, std::unique_ptr<Inflater> inflater)
+      : file_(std::move(file)),
+        format_(format),
+        inflater_(std::move(inflater)),
+        input_(std::min<std::uint64_t>(kInputBytes, file_.size())) {}
+
+  Result<std::size_t> read(std::uint8_t* data, std::size_t size) override { return *inflate(data, size, true); }
+  std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size) override {
+    return inflate(data, size, false);
+  }
+  Status seek(std::uint64_t offset) override;
+  std::uint64_t position() const override { return position_; }
+  std::optional<std::uint64_t> remaining() const override { return std::nullopt; }
+  Compression compression() const override { return format_; }
+
+ private:
+  enum class Phase : std::uint8_t { kBetweenMembers = 1, kInMember, kEnd };
+
+  // Never nothing when `may_wait`.
+  std::optional<Result<std::size_t>> inflate(std::uint8_t* data, std::size_t size, bool may_wait);
+  // False when the input would have to be waited for.
+  bool refill(bool may_wait);
+  void begin_member();
+  void inflate_member(std::uint8_t** out, std::size_t* room);
+  void fail(const std::string& text);
+  std::uint64_t compressed_position() const { return file_position_ - input_size_; }
+
+  const File file_;
+  const Compression format_;
+  const std::unique_ptr<Inflater> inflater_;
+  std::vector<std::uint8_t> input_;
+  const std::uint8_t* input_begin_ = nullptr;
+  std::size_t input_size_ = 0;
+  std::uint64_t file_position_ = 0;  // behind the bytes in input_
+  bool input_ended_ = false;
+  bool first_member_ = true;
+  Phase phase_ = Phase::kBetweenMembers;
+  std::uint64_t position_ = 0;
+  Status failure_;  // given once the bytes before it are
+};
+
+void InflateSource::fail(const std::string& text) {
+  const char* name = format_ == Compression::kGzip ? "gzip" : "zlib";
+  failure_ = data_loss(std::string(name) + " stream: " + text + " (near byte " + std::to_string(compressed_position()) +
+                           " of the compressed file)",
+                       {.path = file_.path()});
+}
+
+bool InflateSource::refill(bool may_wait) {
+  if (input_size_ > 0 || input_ended_) return true;
+  std::optional<Result<std::size_t>> n;
+  if (may_wait) {
+    n = file_.read_at(input_.data(), input_.size(), file_position_);
+  } else {
+    n = file_.try_read_at(input_.data(), input_.size(), file_position_);
+    if (!n) return false;
+  }
+  if (!n->ok()) {
+    failure_ = n->status();
+    return true;
+  }
+  input_begin_ = input_.data();
+  input_size_ = **n;
+  file_position_ += **n;
+  input_ended_ = **n == 0;
+  return true;
+}
+
+void InflateSource::begin_member() {
+  if (!first_member_) {
+    while (input_size_ > 0 && *input_begin_ == 0) {
+      ++input_begin_;
+      --input_size_;
+    }
+    if (input_size_ == 0) return;  // more padding, or the end
+    const bool may_begin = format_ == Compression::kGzip ? *input_begin_ == 0x1F : (*input_begin_ & 0x0F) == 8;
+    if (!may_begin) return fail("other data follow the compressed stream");
+    inflater_->reset();
+  }
+  first_member_ = false;
+  phase_ = Phase::kInMember;
+}
+
+void InflateSource::inflate_member(std::uint8_t** out, std::size_t* room) {
+  const std::size_t room_before = *room;
+  const std::size_t input_before = input_size_;
+  switch (inflater_->step(&input_begin_, &input_size_, out, room)) {
+    case Inflater::Outcome::kMore:
+      if (*room == room_before && input_size_ == input_before) {
+        fail(input_ended_ ? "it is cut: the end of the file was reached inside the compressed data" : "no progress");
+      }
+      break;
+    case Inflater::Outcome::kMemberEnd:
+      phase_ = Phase::kBetweenMembers;
+      break;
+    case Inflater::Outcome::kDamaged:
+      fail(std::string("inflate failed: ") + inflater_->reason());
+      break;
+  }
+  position_ += room_before - *room;
+}
+
+std::optional<Result<std::size_t>> InflateSource::inflate(std::uint8_t* data, std::size_t size, bool may_wait) {
+  std::uint8_t* out = data;
+  std::size_t room = size;
+  while (room > 0 && phase_ != Phase::kEnd && failure_.ok()) {
+    if (!refill(may_wait)) {
+      if (room == size) return std::nullopt;
+      break;
+    }
+    if (!failure_.ok()) break;
+    if (phase_ == Phase::kInMember) {
+      inflate_member(&out, &room);
+    } else if (input_size_ > 0) {
+      begin_member();
+    } else if (input_ended_) {
+      phase_ = Phase::kEnd;
+    }
+  }
+  if (room == size && !failure_.ok()) return Result<std::size_t>(failure_);
+  return Result<std::size_t>(size - room);
+}
+
+Status InflateSource::seek(std::uint64_t offset) {
+  if (offset < position_) {
+    inflater_->reset();
+    input_size_ = 0;
+    file_position_ = 0;
+    input_ended_ = false;
+    first_member_ = true;
+    phase_ = Phase::kBetweenMembers;
+    position_ = 0;
+    failure_ = Status();
+  }
+  std::vector<std::uint8_t> skipped(std::min<std::uint64_t>(kSkipBytes, offset - position_));
+  while (position_ < offset) {
+    HEADRACE_ASSIGN_OR_RETURN(const std::size_t n,
+                              read(skipped.data(), std::min<std::uint64_t>(skipped.size(), offset - position_)));
+    if (n == 0) {
+      return data_loss("offset " + std::to_string(offset) + " lies behind the end of the data", {.path = file_.path()});
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> make_inflate_source(File file, Compression format) {
+  std::unique_ptr<Inflater> inflater = make_isal_inflater(format);
+  if (inflater == nullptr) inflater = make_zlib_inflater(format);
+  if (inflater == nullptr) {
+    return Status(StatusCode::kResourceExhausted, "no memory to inflate", {.path = file.path()});
+  }
+  return std::unique_ptr<ByteSource>(std::make_unique<InflateSource>(std::move(file), format, std::move(inflater)));
+}
+
+}  // namespace headrace

@@ -1,0 +1,17 @@
+// The uncompressed bytes of a gzip or zlib shard: all its members, one behind the other.
+//
+// Accepted: any number of members, empty ones included, and zero bytes behind them (tape padding). kDataLoss after the
+// bytes that are right: a stream that is cut anywhere, a checksum or size that does not hold, anything else behind the data.
+#pragma once
+
+#include <memory>
+
+#include "shard/byte_source.h"
+#include "shard/file.h"
+
+namespace headrace {
+
+/// `format` is kGzip or kZlib; the file is not empty.
+Result<std::unique_ptr<ByteSource>> make_inflate_source(File file, Compression format);
+
+}  // namespace headrace

@@ -1,0 +1,32 @@
+// Inflater: gzip or zlib members to bytes, in pieces. It checks headers, checksums and sizes; it reads no file.
+//
+// One caller at a time. Outcomes of step(): kMore = all input was taken or all room was filled; kMemberEnd = the member is
+// complete and its checksum holds; kDamaged = it is not what it claims to be (`reason()` says how), the bytes written
+// before are right as far as the format can tell.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "shard/byte_source.h"
+
+namespace headrace {
+
+class Inflater {
+ public:
+  enum class Outcome : std::uint8_t { kMore = 1, kMemberEnd, kDamaged };
+
+  virtual ~Inflater() = default;
+  /// A new member begins.
+  virtual void reset() = 0;
+  /// Takes from [*in, *in + *in_size), writes to [*out, *out + *out_size); moves all four.
+  virtual Outcome step(const std::uint8_t** in, std::size_t* in_size, std::uint8_t** out, std::size_t* out_size) = 0;
+  virtual const char* reason() const = 0;
+};
+
+/// `format` is kGzip or kZlib. Null only when there is no memory.
+std::unique_ptr<Inflater> make_zlib_inflater(Compression format);
+/// ISA-L's, two to three times as fast; null when the build has none.
+std::unique_ptr<Inflater> make_isal_inflater(Compression format);
+
+}  // namespace headrace

@@ -1,0 +1,25 @@
+// The bytes of an uncompressed shard.
+#pragma once
+
+#include "shard/byte_source.h"
+#include "shard/file.h"
+
+namespace headrace {
+
+class PlainSource : public ByteSource {
+ public:
+  explicit PlainSource(File file) : file_(std::move(file)) {}
+
+  Result<std::size_t> read(std::uint8_t* data, std::size_t size) override;
+  std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size) override;
+  Status seek(std::uint64_t offset) override;
+  std::uint64_t position() const override { return position_; }
+  std::optional<std::uint64_t> remaining() const override;
+  Compression compression() const override { return Compression::kNone; }
+
+ private:
+  File file_;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace headrace
