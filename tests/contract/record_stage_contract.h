@@ -43,6 +43,10 @@ struct Expected {
 
 /// A stage and what it needs to live; members die from the bottom up.
 struct RecordStageSubject {
+  RecordStageSubject() = default;
+  RecordStageSubject(RecordStageSubject&&) = default;
+  RecordStageSubject& operator=(RecordStageSubject&&) = delete;  // would let go of the old world first
+
   std::shared_ptr<void> world;  ///< whatever else has to stay alive
   BlockPool* blocks = nullptr;
   std::shared_ptr<RecordFetcher> fetcher;
@@ -200,11 +204,11 @@ inline void ask_restores_behind_every_record(const RecordStageCase& stage_case) 
     const Expected expected = stage_case.expect(plan);
     const std::size_t limit = limit_of(expected);
     for (const std::size_t pull_size : {1, 4, 20}) {
-      RecordStageSubject subject = stage_case.make(plan);
-      subject.stage->begin_epoch(3);
-      const ReadResult whole = read_records(subject, pull_size, limit);
+      const RecordStageSubject first = stage_case.make(plan);
+      first.stage->begin_epoch(3);
+      const ReadResult whole = read_records(first, pull_size, limit);
 
-      subject = stage_case.make(plan);
+      const RecordStageSubject subject = stage_case.make(plan);
       subject.stage->begin_epoch(3);
       DecodedState state;
       std::size_t read = 0;

@@ -1,0 +1,169 @@
+// The contract suite over the record stages of src/batch, alone and in chains.
+#include "batch/stages.h"
+#include "contract/record_stage_contract.h"
+#include "support/fake_source.h"
+
+namespace headrace::testing {
+namespace {
+
+using Wrap = std::function<std::unique_ptr<RecordStage>(const StageContext&, std::unique_ptr<RecordStage>)>;
+using Model = std::function<Expected(Expected)>;
+
+FakeSourceOptions source_options(const InputPlan& plan) {
+  return {.records = plan.records,
+          .fail_at = plan.fail_at < plan.records ? plan.fail_at : -1,
+          .block_at = plan.block_at,
+          .shards = 3,
+          .chunk_seed = 11};
+}
+
+Expected input_epoch(const InputPlan& plan) {
+  Expected epoch{.fails = plan.fail_at >= 0 && plan.fail_at < plan.records};
+  for (std::int64_t i = 0; i < (epoch.fails ? plan.fail_at : plan.records); ++i) epoch.numbers.push_back(i);
+  return epoch;
+}
+
+RecordStageCase stage_case(const std::string& name, const Wrap& wrap, const Model& model, bool in_order = true) {
+  return {.name = name,
+          .make =
+              [wrap](const InputPlan& plan) {
+                auto blocks = std::make_shared<BlockPool>();
+                const FakeSourceOptions options = source_options(plan);
+                RecordStageSubject subject;
+                subject.blocks = blocks.get();
+                subject.fetcher = make_fake_fetcher(blocks.get(), options);
+                subject.stage = wrap({.op_id = 5, .blocks = blocks.get()}, make_fake_source(blocks.get(), options));
+                subject.number = [](const RecordId& id) { return fake_number(id, 3); };
+                subject.world = std::move(blocks);
+                return subject;
+              },
+          .expect = [model](const InputPlan& plan) { return model(input_epoch(plan)); },
+          .in_order = in_order};
+}
+
+Expected take_model(Expected epoch, std::size_t count) {
+  if (epoch.numbers.size() >= count) {
+    epoch.numbers.resize(count);
+    epoch.fails = epoch.endless = false;
+  }
+  return epoch;
+}
+
+Expected skip_model(Expected epoch, std::size_t count) {
+  const std::size_t gone = std::min(count, epoch.numbers.size());
+  epoch.numbers.erase(epoch.numbers.begin(), epoch.numbers.begin() + static_cast<std::ptrdiff_t>(gone));
+  return epoch;
+}
+
+Expected shard_model(const Expected& epoch, std::size_t num_shards, std::size_t index) {
+  Expected kept{.fails = epoch.fails};
+  for (std::size_t i = index; i < epoch.numbers.size(); i += num_shards) kept.numbers.push_back(epoch.numbers[i]);
+  return kept;
+}
+
+/// count -1: three epochs of an endless stream.
+Expected repeat_model(const Expected& epoch, int count) {
+  if (count == 0) return {};
+  if (epoch.fails) return epoch;
+  if (epoch.numbers.empty()) return {.fails = count < 0};
+  Expected all{.endless = count < 0};
+  for (int i = 0; i < (count < 0 ? 3 : count); ++i) {
+    all.numbers.insert(all.numbers.end(), epoch.numbers.begin(), epoch.numbers.end());
+  }
+  return all;
+}
+
+RecordStageCase take_case(const std::string& name, std::int64_t count) {
+  return stage_case(
+      name, [count](const StageContext& c, auto input) { return make_take(c, std::move(input), count); },
+      [count](Expected epoch) { return count < 0 ? epoch : take_model(epoch, static_cast<std::size_t>(count)); });
+}
+
+RecordStageCase skip_case(const std::string& name, std::int64_t count) {
+  return stage_case(
+      name, [count](const StageContext& c, auto input) { return make_skip(c, std::move(input), count); },
+      [count](Expected epoch) { return count < 0 ? Expected{} : skip_model(epoch, static_cast<std::size_t>(count)); });
+}
+
+RecordStageCase shard_case(const std::string& name, std::int64_t num_shards, std::int64_t index) {
+  return stage_case(
+      name, [=](const StageContext& c, auto input) { return make_shard(c, std::move(input), num_shards, index); },
+      [=](const Expected& epoch) {
+        return shard_model(epoch, static_cast<std::size_t>(num_shards), static_cast<std::size_t>(index));
+      });
+}
+
+RecordStageCase repeat_case(const std::string& name, int count) {
+  return stage_case(
+      name, [count](const StageContext& c, auto input) { return make_repeat(c, std::move(input), count); },
+      [count](const Expected& epoch) { return repeat_model(epoch, count); });
+}
+
+RecordStageCase shuffle_case(const std::string& name, std::int64_t buffer_size, int epochs, bool reshuffle = true) {
+  return stage_case(
+      name,
+      [=](const StageContext& c, auto input) {
+        return make_shuffle(
+            c, std::move(input),
+            {.buffer_size = buffer_size, .seed = 17, .reshuffle_each_iteration = reshuffle, .epochs = epochs});
+      },
+      [=](const Expected& epoch) { return repeat_model(epoch, epochs); }, buffer_size == 1);
+}
+
+const bool kAsked = ask_record_stages({
+    take_case("take0", 0),
+    take_case("take1", 1),
+    take_case("take4", 4),
+    take_case("take20", 20),
+    take_case("take_all", -1),
+    skip_case("skip0", 0),
+    skip_case("skip1", 1),
+    skip_case("skip4", 4),
+    skip_case("skip20", 20),
+    skip_case("skip_all", -1),
+    shard_case("shard_0_of_1", 1, 0),
+    shard_case("shard_0_of_4", 4, 0),
+    shard_case("shard_3_of_4", 4, 3),
+    shard_case("shard_19_of_20", 20, 19),
+    shard_case("shard_7_of_5000", 5000, 7),
+    repeat_case("repeat0", 0),
+    repeat_case("repeat1", 1),
+    repeat_case("repeat4", 4),
+    repeat_case("repeat_endless", -1),
+    shuffle_case("shuffle1", 1, 1),
+    shuffle_case("shuffle4", 4, 1),
+    shuffle_case("shuffle20", 20, 1),
+    shuffle_case("shuffle100", 100, 1),
+    shuffle_case("shuffle1_epochs4", 1, 4),
+    shuffle_case("shuffle4_epochs4", 4, 4),
+    shuffle_case("shuffle20_epochs4", 20, 4),
+    shuffle_case("shuffle100_epochs4", 100, 4),
+    shuffle_case("shuffle4_endless", 4, -1),
+    shuffle_case("shuffle20_endless", 20, -1),
+    shuffle_case("shuffle100_endless", 100, -1),
+    shuffle_case("shuffle20_endless_same_order", 20, -1, false),
+    shuffle_case("shuffle20_no_epochs", 20, 0),
+    stage_case(
+        "repeat2_of_take4_of_shuffle20",
+        [](const StageContext& c, auto input) {
+          auto shuffled = make_shuffle(c, std::move(input), {.buffer_size = 20, .seed = 5});
+          return make_repeat(c, make_take(c, std::move(shuffled), 1000), 2);
+        },
+        [](const Expected& epoch) { return repeat_model(epoch, 2); }, false),
+    stage_case(
+        "shuffle20_endless_of_skip3_of_shard_1_of_2",
+        [](const StageContext& c, auto input) {
+          auto sharded = make_skip(c, make_shard(c, std::move(input), 2, 1), 3);
+          return make_shuffle(c, std::move(sharded), {.buffer_size = 20, .seed = 5, .epochs = -1});
+        },
+        [](const Expected& epoch) { return repeat_model(skip_model(shard_model(epoch, 2, 1), 3), -1); }, false),
+    stage_case(
+        "shuffle4_of_repeat2",
+        [](const StageContext& c, auto input) {
+          return make_shuffle(c, make_repeat(c, std::move(input), 2), {.buffer_size = 4, .seed = 5});
+        },
+        [](const Expected& epoch) { return repeat_model(epoch, 2); }, false),
+});
+
+}  // namespace
+}  // namespace headrace::testing
