@@ -25,11 +25,13 @@ QUESTIONS = ("read_records", "parse_examples", "end_to_end", "feed_devices")
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """How much is measured: size of the data sets, length of a window, number of repeats, and which workloads."""
+    """How much is measured: size of the data sets, length of a window, number of repeats (and of pairs, where two
+    settings of headrace are compared), and which workloads."""
 
     scale: str
     seconds: float
     repeats: int
+    pairs: int
     workloads: tuple[str, ...] = ()
     started_s: float = dataclasses.field(default_factory=time.monotonic)
 
@@ -54,7 +56,7 @@ class Plan:
         """Interleaved repeats of all contenders: {group: comparison.Group}."""
         return Comparison(question, workload, shards, contenders, self.seconds, self.repeats, self.say).run()
 
-    def measure(self, question, contender, workload, shards, options):
+    def measure(self, question, contender, workload, shards, options, seconds=None):
         """One window of one contender, as its module measures it."""
         self.say(f"{workload}: {contender} {options}")
         request = {
@@ -64,12 +66,15 @@ class Plan:
             "shards": shards,
             "options": options,
         }
-        return processes.run("benchmarks.harness.child", {**request, "task": "measure", "seconds": self.seconds})
+        return processes.run(
+            "benchmarks.harness.child",
+            {**request, "task": "measure", "seconds": min(seconds or self.seconds, self.seconds)},
+        )
 
 
-FULL = Plan("full", 3.0, 5)
-QUICK = Plan("quick", 3.0, 3)
-TINY = Plan("tiny", 0.3, 1)
+FULL = Plan("full", 3.0, repeats=5, pairs=20)
+QUICK = Plan("quick", 3.0, repeats=3, pairs=6)
+TINY = Plan("tiny", 0.3, repeats=1, pairs=1)
 
 
 def parse_arguments(arguments=None):

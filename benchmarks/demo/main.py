@@ -133,7 +133,10 @@ class Demo:
             self._say(f"measuring the pace of tfdata_before ({seconds:.0f} s)")
             pace = self._child("tfdata_before", "pace", warm_up_s=min(2.0, self._options.seconds), seconds=seconds)
             self._step_s = STEP_SHARE * pace
-            self._step_reason = f"That is {STEP_SHARE} x the {pace * 1000:.1f} ms in which the first tf.data program makes a global batch."
+            self._step_reason = (
+                f"That is {STEP_SHARE} x the {pace * 1000:.1f} ms "
+                "in which the first tf.data program makes a global batch."
+            )
         self._say(f"step time {self._step_s * 1000:.1f} ms. {self._step_reason}")
 
     def run_all(self):

@@ -1,5 +1,6 @@
 """Markdown tables, and medians of interleaved repeats."""
 
+import math
 import statistics
 
 
@@ -26,3 +27,25 @@ def ratio(ours, theirs):
 
 def ratio_text(value):
     return f"{value['median']:.1f}x ({value['low']:.1f}-{value['high']:.1f})"
+
+
+def median_interval(values):
+    """(median, low, high): an interval that holds the true median in at least 95 of 100 cases, whatever the
+    distribution (order statistics); low and high are None below six values, which cannot give one."""
+    values = sorted(values)
+    count = len(values)
+    outside, below = 0.0, 0
+    while below < count // 2 and outside + math.comb(count, below) / 2**count <= 0.025:
+        outside += math.comb(count, below) / 2**count
+        below += 1
+    middle = statistics.median(values)
+    return (middle, values[below - 1], values[-below]) if below else (middle, None, None)
+
+
+def limit_text(values, limit):
+    """Is the median of `values` (shares) at most `limit`? Said only when the limit lies outside the interval."""
+    middle, low, high = median_interval(values)
+    if low is None:
+        return f"{middle * 100:+.1f} %, not resolved ({len(values)} pairs)"
+    verdict = "met" if high <= limit else "MISSED" if low > limit else "not resolved"
+    return f"{middle * 100:+.1f} % (95 %: {low * 100:+.1f} to {high * 100:+.1f}), limit {limit * 100:.0f} %: {verdict}"

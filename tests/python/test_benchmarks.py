@@ -156,6 +156,15 @@ def test_tables_are_markdown():
     assert [tables.thousands(value) for value in (123_456, 12_345, 1_234)] == ["123", "12.3", "1.23"]
 
 
+def test_an_interval_needs_six_values_and_decides_only_outside():
+    assert tables.median_interval([1, 2, 3, 4, 5]) == (3, None, None)
+    assert tables.median_interval(range(6)) == (2.5, 0, 5)
+    assert tables.median_interval(range(20)) == (9.5, 5, 14)
+    assert tables.limit_text([0.01] * 20, 0.03).endswith("limit 3 %: met")
+    assert tables.limit_text([0.05] * 20, 0.03).endswith("limit 3 %: MISSED")
+    assert tables.limit_text([0.0, 0.05] * 10, 0.03).endswith("limit 3 %: not resolved")
+
+
 def test_a_question_runs_from_end_to_end(tmp_path):
     pytest.importorskip("tensorflow", exc_type=ImportError)
     numbers = tmp_path / "numbers.json"
