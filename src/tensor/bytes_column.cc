@@ -15,11 +15,10 @@ Result<std::size_t> bytes_column_size(const std::string& key, std::int64_t eleme
   where.key = key;
   where.expected = "at most 4 GiB in one bytes column of a slice";
   where.found = std::to_string(elements) + " strings of " + std::to_string(payload_bytes) + " bytes together";
-  return Status(
-      StatusCode::kResourceExhausted,
+  std::string text =
       "feature '" + printable_utf8(key, 120) + "': " + where.found +
-          " do not fit a bytes column, which holds at most 4 GiB a slice; a smaller batch or more replicas help",
-      std::move(where));
+      " do not fit a bytes column, which holds at most 4 GiB a slice; a smaller batch or more replicas help";
+  return Status(StatusCode::kResourceExhausted, std::move(text), std::move(where));
 }
 
 }  // namespace headrace

@@ -12,13 +12,17 @@ Status bad_partition(const std::string& key, std::string_view kind, const std::s
   where.key = key;
   where.expected = std::to_string(expected);
   where.found = std::to_string(found);
-  return schema_mismatch("Arguments to from_" + std::string(kind) + " do not form a valid RaggedTensor: " + why +
-                             ", expected " + where.expected + ", found " + where.found,
-                         std::move(where));
+  std::string text = "Arguments to from_" + std::string(kind) + " do not form a valid RaggedTensor: " + why +
+                     ", expected " + where.expected + ", found " + where.found;
+  return schema_mismatch(std::move(text), std::move(where));
 }
 
 Status not_covering(const std::string& key, std::string_view kind, std::int64_t inner, std::int64_t covered) {
   return bad_partition(key, kind, "the partition must cover the values exactly", inner, covered);
+}
+
+Status absent(const std::string& key, std::int64_t inner) {
+  return bad_partition(key, "partition", "the partition is absent or empty but values are there", 0, inner);
 }
 
 // Index of the first value that is below `lowest` or below the one before it; -1 when none is.
@@ -38,6 +42,7 @@ Status decreasing(const std::string& key, std::string_view kind, std::span<const
 }
 
 Result<std::int64_t> count_lengths(const std::string& key, std::span<const std::int64_t> lengths, std::int64_t inner) {
+  if (lengths.empty() && inner != 0) return absent(key, inner);
   std::int64_t covered = 0;
   for (const std::int64_t length : lengths) {
     if (length < 0) return bad_partition(key, "row_lengths", "a negative length", 0, length);
@@ -49,6 +54,7 @@ Result<std::int64_t> count_lengths(const std::string& key, std::span<const std::
 
 Result<std::int64_t> count_rowids(const std::string& key, std::span<const std::int64_t> ids, std::int64_t inner) {
   const auto count = static_cast<std::int64_t>(ids.size());
+  if (ids.empty() && inner != 0) return absent(key, inner);
   if (count != inner) return bad_partition(key, "value_rowids", "one id for each value", inner, count);
   if (const std::int64_t at = first_decrease(ids, 0); at >= 0) return decreasing(key, "value_rowids", ids, at);
   if (ids.empty()) return std::int64_t{0};
@@ -88,8 +94,7 @@ Result<std::int64_t> count_partition_rows(PartitionKind kind, const std::string&
     case PartitionKind::kUniformRowLength:
       break;
   }
-  if (inner != 0)
-    return bad_partition(key, "partition", "the partition is absent or empty but values are there", 0, inner);
+  if (inner != 0) return absent(key, inner);
   return std::int64_t{0};
 }
 

@@ -1,0 +1,92 @@
+// parse_example() on the caller's bytes, and the parser that leaves records as they are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "headrace/example.h"
+#include "tensor/parse_testing.h"
+
+namespace headrace::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(ParseExample, AnyNumberOfThreads) {
+  const Schema schema{.features = {fixed("a", DType::kInt64), list_of(FeatureKind::kVarLen, "s", DType::kBytes)}};
+  std::vector<std::string> records;
+  for (int r = 0; r < 1000; ++r) records.push_back(ints("a", {r}) + strings("s", {std::to_string(r)}));
+  const std::vector<std::string_view> views(records.begin(), records.end());
+  for (const int threads : {1, 3, 100}) {
+    const auto slice = parse_example(views, schema, threads);
+    ASSERT_TRUE(slice.ok()) << slice.status().to_string();
+    EXPECT_EQ(slice->rows, 1000);
+    const auto a = values_of<std::int64_t>(slice->find("a")->values);
+    const auto s = strings_of(*slice->find("s"));
+    for (std::size_t r = 0; r < 1000; ++r) {
+      ASSERT_EQ(a.at(r), static_cast<std::int64_t>(r));
+      ASSERT_EQ(s.at(r), std::to_string(r));
+    }
+  }
+}
+
+TEST(ParseExample, BadArgumentsAndRecords) {
+  const Schema schema{.features = {fixed("a", DType::kInt64)}};
+  EXPECT_EQ(parse_example({}, schema, 0).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(parse_example({}, {.features = {}, .origin = true}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(parse_example({}, {.features = {fixed("a", DType::kInt8)}}).status().code(), StatusCode::kInvalidArgument);
+  const std::string good = ints("a", {1});
+  const std::string bad = ints("a", {1, 2});
+  const std::string_view views[] = {good, good, bad};
+  const Status status = parse_example(views, schema).status();
+  EXPECT_EQ(status.code(), StatusCode::kSchemaMismatch);
+  EXPECT_EQ(status.where().row, 2);
+}
+
+TEST(ParseExample, NothingGivesNoRows) {
+  const auto slice = parse_example({}, {.features = {fixed("a", DType::kInt64)}});
+  ASSERT_TRUE(slice.ok());
+  EXPECT_THAT(slice->find("a")->values.shape, ElementsAre(0));
+}
+
+TEST(RecordsParser, RecordsAreOneBytesColumn) {
+  const std::unique_ptr<BatchParser> parser = make_records_parser(std::make_shared<BufferPool>());
+  const auto slices = run_parser(*parser, {"one", "", "three"}, {2, 1, 0});
+  ASSERT_TRUE(slices.ok());
+  ASSERT_EQ(slices->size(), 3U);
+  EXPECT_EQ(slices->at(0).columns.at(0).name, "");
+  EXPECT_THAT(strings_of(slices->at(0).columns.at(0)), ElementsAre("one", ""));
+  EXPECT_THAT(strings_of(slices->at(1).columns.at(0)), ElementsAre("three"));
+  EXPECT_THAT(strings_of(slices->at(2).columns.at(0)), IsEmpty());
+  EXPECT_THAT(values_of<std::int64_t>(slices->at(0).columns.at(0).byte_offsets), ElementsAre(0, 3, 3));
+  EXPECT_EQ(run_parser(*parser, {"one"}, {2}).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(RecordsParser, SeveralTasks) {
+  const std::unique_ptr<BatchParser> parser = make_records_parser(std::make_shared<BufferPool>());
+  std::vector<std::string> records;
+  for (int r = 0; r < 300; ++r)
+    records.push_back(std::string(static_cast<std::size_t>(r % 5), 'r') + std::to_string(r));
+  const auto slices = run_parser(*parser, records, {150, 150}, 64);
+  ASSERT_TRUE(slices.ok());
+  std::vector<std::string> found;
+  for (const Slice& slice : *slices) {
+    for (std::string& text : strings_of(slice.columns.at(0))) found.push_back(std::move(text));
+  }
+  EXPECT_EQ(found, records);
+}
+
+TEST(BytesColumn, BeyondFourGibibytesIsAFailureNamingTheFeature) {
+  // Padding makes it: 2^22 steps in one row, 256 rows, 24 bytes of header each.
+  Feature sequence = list_of(FeatureKind::kFixedLenSequence, "q", DType::kBytes);
+  std::string list;
+  for (int i = 0; i < 1 << 20; ++i) list += std::string("\x0A\x00", 2);
+  std::vector<std::string> records(256);
+  records[3] = feature("q", ListKind::kBytes, list);
+  const Status status = parse({.features = {sequence}}, records, {256}).status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.where().key, "q");
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("268435456 strings"));
+}
+
+}  // namespace
+}  // namespace headrace::testing
