@@ -8,7 +8,7 @@ namespace headrace {
 namespace {
 
 // Small blocks: as many of them as make up this, for each of `blocks_ahead`.
-constexpr std::int64_t kAheadBytes = 256 * 1024;
+constexpr std::int64_t kAheadBytes = 128 * 1024;
 // A task ends after so much, so that a more urgent one gets the worker.
 constexpr std::int64_t kTaskBytes = 256 * 1024;
 
@@ -89,7 +89,7 @@ void ShardStream::run(bool may_wait) {
       } else {
         complete_ = true;
       }
-      shared_->changed.notify_all();
+      if (shared_->waits_for_any || shared_->waits_for_shard == shard_) shared_->changed.notify_all();
       if (complete_ || abandoned_ || !has_room()) {
         stop_running();
         return;

@@ -23,7 +23,9 @@ struct ReadAhead {
   const SourceContext context;
   const SourceOptions options;
   Mutex mutex;
-  CondVar changed;  ///< a piece came
+  CondVar changed;  ///< a piece came for which the source waits
+  bool waits_for_any HEADRACE_GUARDED_BY(mutex) = false;
+  std::int64_t waits_for_shard HEADRACE_GUARDED_BY(mutex) = -1;
   int running HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t idle_since_ns HEADRACE_GUARDED_BY(mutex) = 0;  ///< when `running` became 0; 0 = never
 };
