@@ -175,6 +175,8 @@ Result<Bytes> from_base64(const std::string& text) {
       if (value == std::string_view::npos) return not_a_state("not base64");
       bits |= static_cast<std::uint32_t>(value) << (18 - 6 * c);
     }
+    // One text for one state: bits that belong to no byte are 0.
+    if ((bits & ((1U << (8 * padding)) - 1)) != 0) return not_a_state("not base64");
     for (std::size_t b = 0; b < 3 - padding; ++b) bytes.push_back(static_cast<std::uint8_t>(bits >> (16 - 8 * b)));
   }
   return bytes;
