@@ -1,72 +1,30 @@
 #include "example/example_reader.h"
 
 #include <algorithm>
-#include <limits>
-#include <utility>
 
-#include "base/wire.h"
+#include "example/example_entry.h"
 #include "example/example_reader_slow.h"
+#include "example/key_order.h"
 
 namespace headrace {
-namespace {
-
-constexpr std::uint8_t kTag1 = 0x0A;  // field 1, length-delimited
-constexpr std::uint8_t kTag2 = 0x12;
-
-// An entry in the usual form: key, then value, nothing else; all lengths fit.
-struct Entry {
-  const std::uint8_t* key;
-  std::size_t key_size;
-  const std::uint8_t* value;
-  const std::uint8_t* end;
-};
-
-// Reads a tag that must be `tag` and a length that must fit; null otherwise.
-inline const std::uint8_t* read_head(std::uint8_t tag, const std::uint8_t* p, const std::uint8_t* end,
-                                     std::uint64_t* size) {
-  if (p == end || *p != tag) return nullptr;
-  p = read_varint(p + 1, end, size);
-  return p != nullptr && *size <= static_cast<std::uint64_t>(end - p) ? p : nullptr;
-}
-
-bool read_entry(const std::uint8_t* p, const std::uint8_t* end, Entry* entry) {
-  std::uint64_t size = 0;
-  p = read_head(kTag1, p, end, &size);
-  if (p == nullptr) return false;
-  entry->end = p + size;
-  p = read_head(kTag1, p, entry->end, &size);
-  if (p == nullptr) return false;
-  entry->key = p;
-  entry->key_size = static_cast<std::size_t>(size);
-  p = read_head(kTag2, p + size, entry->end, &size);
-  entry->value = p;
-  return p != nullptr && p + size == entry->end;
-}
-
-// A Feature that is one list, or nothing.
-bool read_value(const std::uint8_t* p, const std::uint8_t* end, FeatureView* view) {
-  if (p == end) {
-    *view = {};
-    return true;
-  }
-  const unsigned kind = *p >> 3;
-  std::uint64_t size = 0;
-  if ((*p & 7) != 2 || kind < 1 || kind > 3) return false;
-  p = read_head(*p, p, end, &size);
-  if (p == nullptr || p + size != end || size > std::numeric_limits<std::uint32_t>::max()) return false;
-  *view = {p, static_cast<std::uint32_t>(size), static_cast<ListKind>(kind)};
-  return true;
-}
-
-}  // namespace
 
 struct ExampleReader::State {
-  explicit State(const std::shared_ptr<const KeySet>& key_set) : keys(key_set), slow(key_set) {}
+  explicit State(const std::shared_ptr<const KeySet>& key_set) : keys(key_set), orders(key_set.get()), slow(key_set) {}
 
-  /// False: not in the usual form; the views are undefined then.
-  bool read_usual_form(std::span<const std::uint8_t> record, std::span<FeatureView> views);
+  /// These give false when the record is not in the usual form; the views are undefined then.
+  bool read_usual_form(std::span<const std::uint8_t> record, FeatureView* views);
+  bool read_entries(const std::uint8_t* p, const std::uint8_t* end, FeatureView* views) const;
+  bool read_expected_entries(const std::uint8_t* begin, const std::uint8_t* end, FeatureView* views);
+  /// Reads the entry at `p` by look-up; its key's index, or -1.
+  bool look_up_entry(const std::uint8_t* p, const std::uint8_t* end, FeatureView* views, ExampleEntry* entry,
+                     int* key) const {
+    if (!read_entry(p, end, entry)) return false;
+    *key = keys->find_padded(entry->key, entry->key_size);
+    return *key < 0 || read_value(entry->value, entry->end, &views[*key]);
+  }
 
   const std::shared_ptr<const KeySet> keys;
+  KeyOrders orders;
   SlowExampleReader slow;
   bool was_slow = false;
 };
@@ -76,7 +34,8 @@ ExampleReader::ExampleReader(std::shared_ptr<const KeySet> keys) : state_(std::m
 ExampleReader::~ExampleReader() = default;
 
 Status ExampleReader::read(std::span<const std::uint8_t> record, std::span<FeatureView> views) {
-  state_->was_slow = !state_->read_usual_form(record, views);
+  std::fill(views.begin(), views.end(), FeatureView());
+  state_->was_slow = !state_->read_usual_form(record, views.data());
   if (state_->was_slow) [[unlikely]]
     return state_->slow.read(record, views);
   return {};
@@ -88,19 +47,51 @@ std::vector<std::string> ExampleReader::list_keys(std::span<const std::uint8_t> 
   return list_example_keys(record, limit);
 }
 
-bool ExampleReader::State::read_usual_form(std::span<const std::uint8_t> record, std::span<FeatureView> views) {
-  std::fill(views.begin(), views.end(), FeatureView());
+bool ExampleReader::State::read_usual_form(std::span<const std::uint8_t> record, FeatureView* views) {
   const std::uint8_t* end = record.data() + record.size();
   std::uint64_t size = 0;
-  const std::uint8_t* p = read_head(kTag1, record.data(), end, &size);
+  const std::uint8_t* p = read_head(kEntryTag, record.data(), end, &size);
   if (p == nullptr || p + size != end) return false;
-  // The last entry of a key counts: later ones overwrite.
-  Entry entry;
+  return orders.begin_record() ? read_expected_entries(p, end, views) : read_entries(p, end, views);
+}
+
+// In both loops the last entry of a key counts because later ones overwrite.
+
+bool ExampleReader::State::read_entries(const std::uint8_t* p, const std::uint8_t* end, FeatureView* views) const {
+  ExampleEntry entry;
+  int key = -1;
   for (; p != end; p = entry.end) {
-    if (!read_entry(p, end, &entry)) return false;
-    const int index = keys->find_padded(entry.key, entry.key_size);
-    if (index >= 0 && !read_value(entry.value, entry.end, &views[static_cast<std::size_t>(index)])) return false;
+    if (!look_up_entry(p, end, views, &entry, &key)) return false;
   }
+  return true;
+}
+
+bool ExampleReader::State::read_expected_entries(const std::uint8_t* begin, const std::uint8_t* end,
+                                                 FeatureView* views) {
+  const ExpectedEntry* expected = orders.first();
+  std::size_t entries = 0;
+  for (const std::uint8_t* p = begin; p != end; ++entries) {
+    // All sizes are one byte here, because the entry's is and the others add up to it.
+    const std::uint8_t* value = p + expected->head_size;
+    const std::uint32_t entry_size = p[1];
+    const std::uint32_t value_size = value[0];
+    const std::uint32_t list_size = value[2];
+    const std::uint32_t unexpected = expected->mismatch(p) | (entry_size & 0x80) |
+                                     (expected->head_size - 1 + value_size - entry_size) |
+                                     (list_size + 2 - value_size) | (value[1] ^ std::uint32_t{expected->kind_tag});
+    if (unexpected == 0 && static_cast<std::ptrdiff_t>(entry_size) + 2 <= end - p) [[likely]] {
+      if (expected->key >= 0) views[expected->key] = {value + 3, list_size, static_cast<ListKind>(value[1] >> 3)};
+      p = value + 1 + value_size;
+      ++expected;
+      continue;
+    }
+    ExampleEntry entry;
+    int key = -1;
+    if (!look_up_entry(p, end, views, &entry, &key)) return false;
+    expected = orders.after(expected, key);
+    p = entry.end;
+  }
+  orders.end_record(begin, end, entries);
   return true;
 }
 

@@ -1,9 +1,9 @@
 // ExampleReader: finds the wanted features of a serialized tf.train.Example.
 //
-// Key order is learned: up to 8 layouts (entry i of the record holds key k) are tried first and checked by length and full
-// compare; a miss goes to a perfect hash on the key's bytes. Sizes are always read, never guessed. The hash path alone is
-// the reference and gives the same answers. SEMANTICS.md section 3 is the contract (protobuf's rules: unknown fields are
-// skipped, the last entry of a key counts, lists of one kind are merged, of the last kind kept).
+// Three ways, from fast to careful; all give the same answers. Records in the usual form are read in one walk, with the
+// order of the keys guessed from earlier records (key_order.h) and a hash (key_set.h) where the guess fails or guessing does
+// not pay. Everything else goes to example_reader_slow.h, the reference. SEMANTICS.md section 3 is the contract (protobuf's
+// rules: unknown fields are skipped, the last entry of a key counts, lists of one kind are merged, of the last kind kept).
 // One object per thread; KeySet is shared and constant.
 #pragma once
 

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/wire.h"
-#include "example/scalar_decoder.h"
+#include "example/varint_word.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -57,12 +57,34 @@ class LongVarintDetector {
   std::uint64_t last8_ = 0;
 };
 
-// A varint of 9 or 10 bytes, known to be whole.
-std::int64_t decode_long_varint(const std::uint8_t* p, unsigned bytes) {
-  std::uint64_t v = join_varint_groups(load_u64(p), 8);
-  v |= std::uint64_t{p[8] & 0x7FU} << 56;
+// A varint of 1 to 10 bytes, known to be whole.
+std::int64_t decode_varint(const std::uint8_t* p, std::size_t bytes) {
+  if (bytes <= 8) return static_cast<std::int64_t>(join_varint_groups(load_u64(p), static_cast<unsigned>(bytes)));
+  std::uint64_t v = join_varint_groups(load_u64(p), 8) | std::uint64_t{p[8] & 0x7FU} << 56;
   if (bytes == 10) v |= std::uint64_t{p[9]} << 63;
   return static_cast<std::int64_t>(v);
+}
+
+// Takes the ends of varints out of a block's bits, one after the other.
+class Ends {
+ public:
+  Ends(const std::uint8_t* block, std::uint64_t bits) : behind_first_(block + 1), bits_(bits) {}
+  /// The byte behind the next varint; there must be one.
+  const std::uint8_t* next() {
+    const std::uint8_t* behind = behind_first_ + std::countr_zero(bits_);
+    bits_ &= bits_ - 1;
+    return behind;
+  }
+
+ private:
+  const std::uint8_t* const behind_first_;
+  std::uint64_t bits_;
+};
+
+bool has_run_of_8(std::uint64_t bits) {
+  const std::uint64_t run2 = bits & bits << 1;
+  const std::uint64_t run4 = run2 & run2 << 2;
+  return (run4 & run4 << 4) != 0;
 }
 
 }  // namespace
@@ -99,23 +121,33 @@ void decode_packed_varints(const std::uint8_t* data, std::size_t size, std::int6
     const std::uint8_t* block = data + at;
     const std::size_t left = size - at;
     const std::uint64_t inside = left >= kBlock ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-    std::uint64_t stops = ~continuation_bits(block) & inside;
-    if (stops == ~std::uint64_t{0} && start == block && count >= static_cast<std::int64_t>(kBlock)) {
+    const std::uint64_t continuation = continuation_bits(block) & inside;
+    if (continuation == 0 && start == block && left >= kBlock && count >= static_cast<std::int64_t>(kBlock)) {
       for (std::size_t i = 0; i < kBlock; ++i) out[i] = block[i];
       out += kBlock;
       count -= static_cast<std::int64_t>(kBlock);
       start = block + kBlock;
       continue;
     }
-    const auto values = std::min<std::int64_t>(std::popcount(stops), count);
-    for (std::int64_t i = 0; i < values; ++i) {
-      const std::uint8_t* behind = block + std::countr_zero(stops) + 1;
-      stops &= stops - 1;
-      const auto bytes = static_cast<unsigned>(behind - start);
-      out[i] = bytes <= 8 ? static_cast<std::int64_t>(join_varint_groups(load_u64(start), bytes))
-                          : decode_long_varint(start, bytes);
+    Ends ends(block, ~continuation & inside);
+    const std::int64_t values = std::min<std::int64_t>(std::popcount(~continuation & inside), count);
+    std::int64_t i = 0;
+    const auto decode_one = [&] {
+      const std::uint8_t* behind = ends.next();
+      out[i++] = decode_varint(start, static_cast<std::size_t>(behind - start));
       start = behind;
+    };
+    if (values > 0) decode_one();  // alone, because it may have begun in the block before and be long
+    if (!has_run_of_8(continuation)) {
+      for (; i + 1 < values; i += 2) {
+        const std::uint8_t* middle = ends.next();
+        const std::uint8_t* behind = ends.next();
+        join_two_varints(load_u64(start), static_cast<unsigned>(middle - start), load_u64(middle),
+                         static_cast<unsigned>(behind - middle), out + i);
+        start = behind;
+      }
     }
+    while (i < values) decode_one();
     out += values;
     count -= values;
   }

@@ -1,0 +1,124 @@
+#include "headrace/schema.h"
+
+#include <gtest/gtest.h>
+
+namespace headrace {
+namespace {
+
+// "" when the schema is fine, else the text.
+std::string refusal(std::vector<Feature> features, bool origin = false) {
+  const Status status = Schema{.features = std::move(features), .origin = origin}.validate();
+  if (status.ok()) return "";
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  return status.message();
+}
+
+#define EXPECT_REFUSED(features, text) EXPECT_NE(refusal features.find(text), std::string::npos) << refusal features
+
+Feature fixed(std::string name, DType dtype, Shape shape = {}) {
+  return {.name = std::move(name), .kind = FeatureKind::kFixedLen, .dtype = dtype, .shape = std::move(shape)};
+}
+Feature of(FeatureKind kind, DType dtype, Shape shape = {}) {
+  return {.name = "f", .kind = kind, .dtype = dtype, .shape = std::move(shape)};
+}
+Feature with_default(Feature feature, std::size_t bytes) {
+  feature.has_default = true;
+  feature.default_numeric.resize(bytes);
+  return feature;
+}
+Feature ragged(std::vector<Partition> partitions) {
+  Feature feature = of(FeatureKind::kRagged, DType::kInt64);
+  feature.partitions = std::move(partitions);
+  return feature;
+}
+
+TEST(Schema, TakesWhatTensorFlowTakes) {
+  EXPECT_EQ(refusal({}), "");
+  EXPECT_EQ(refusal({fixed("a", DType::kInt64), fixed("b", DType::kFloat32, {2, 3}), fixed("c", DType::kBytes, {0}),
+                     fixed("", DType::kInt64)}),
+            "");
+  EXPECT_EQ(refusal({of(FeatureKind::kVarLen, DType::kBytes)}), "");
+  EXPECT_EQ(refusal({of(FeatureKind::kFixedLenSequence, DType::kInt64, {2})}), "");
+  EXPECT_EQ(refusal({of(FeatureKind::kTensor, DType::kComplex64, {0, 3})}), "");
+  EXPECT_EQ(refusal({of(FeatureKind::kRaw, DType::kUint8, {28, 28})}), "");
+  EXPECT_EQ(refusal({ragged({{PartitionKind::kRowSplits, "splits", 0}, {PartitionKind::kUniformRowLength, "", 2}})}),
+            "");
+}
+
+TEST(Schema, NamesFeatureAndValue) {
+  EXPECT_REFUSED(({fixed("image", DType::kFloat64)}), "\"image\"");
+  EXPECT_REFUSED(({fixed("image", DType::kFloat64)}), "float64 is not in the list of allowed values");
+  EXPECT_REFUSED(({fixed("a", DType::kInt64, {-1})}), "Consider using FixedLenSequenceFeature");
+  EXPECT_REFUSED(({fixed("a", DType::kInt64, {2, -1})}), "[2, -1] need to be known");
+  EXPECT_REFUSED(({fixed("a", DType::kInt64, {std::int64_t{1} << 62, 4})}), "too many elements");
+  EXPECT_REFUSED(({of(FeatureKind::kVarLen, DType::kInt32)}), "int32");
+  EXPECT_REFUSED(({of(FeatureKind::kRaw, DType::kBytes)}), "bytes");
+  EXPECT_REFUSED(({of(FeatureKind::kVarLen, DType::kInt64, {2})}), "[2]");
+  EXPECT_REFUSED(({of(FeatureKind::kFixedLenSequence, DType::kInt64, {2, 0})}), "no elements");
+  EXPECT_REFUSED(({fixed("a", DType::kInt64), fixed("a", DType::kInt64)}), "twice");
+  EXPECT_REFUSED(({fixed("_shard", DType::kInt64)}, true), "origin");
+  EXPECT_REFUSED(({of(static_cast<FeatureKind>(77), DType::kInt64)}), "unknown kind");
+  EXPECT_REFUSED(({of(FeatureKind::kFixedLen, static_cast<DType>(99))}), "unknown dtype");
+}
+
+TEST(Schema, DefaultsMustFit) {
+  EXPECT_EQ(refusal({with_default(fixed("a", DType::kInt64), 8)}), "");
+  EXPECT_EQ(refusal({with_default(fixed("a", DType::kInt64, {2}), 8)}), "");
+  EXPECT_EQ(refusal({with_default(fixed("a", DType::kInt64, {2}), 16)}), "");
+  EXPECT_EQ(refusal({with_default(fixed("a", DType::kInt64, {0}), 0)}), "");
+  EXPECT_REFUSED(({with_default(fixed("a", DType::kInt64, {3}), 16)}), "2 elements, expected 1 or 3");
+  EXPECT_REFUSED(({with_default(fixed("a", DType::kInt64, {3}), 0)}), "0 elements");
+  EXPECT_REFUSED(({with_default(fixed("a", DType::kInt64), 4)}), "4 bytes");
+  EXPECT_REFUSED(({with_default(fixed("a", DType::kBytes), 8)}), "not of dtype bytes");
+  EXPECT_REFUSED(({with_default(of(FeatureKind::kVarLen, DType::kInt64), 8)}), "default_value");
+  EXPECT_EQ(refusal({with_default(of(FeatureKind::kFixedLenSequence, DType::kInt64, {2}), 8)}), "");
+  EXPECT_REFUSED(({with_default(of(FeatureKind::kFixedLenSequence, DType::kInt64, {2}), 16)}),
+                 "2 elements, expected 1");
+  Feature text = fixed("a", DType::kBytes, {2});
+  text.has_default = true;
+  text.default_bytes = {"x", "y"};
+  EXPECT_EQ(refusal({text}), "");
+  text.default_bytes = {"x", "y", "z"};
+  EXPECT_REFUSED(({text}), "3 elements");
+}
+
+TEST(Schema, OptionsBelongToTheirKinds) {
+  Feature sequence = of(FeatureKind::kFixedLenSequence, DType::kInt64);
+  sequence.allow_missing = false;
+  EXPECT_REFUSED(({sequence}), "requires allow_missing to be True");
+  Feature sparse = fixed("a", DType::kInt64);
+  sparse.sparse = true;
+  EXPECT_REFUSED(({sparse}), "sparse");
+  Feature reshaped = of(FeatureKind::kRaw, DType::kUint8);
+  reshaped.reshape = true;
+  EXPECT_REFUSED(({reshaped}), "reshape");
+  Feature splits = ragged({});
+  splits.row_splits_dtype = DType::kFloat32;
+  EXPECT_REFUSED(({splits}), "row_splits_dtype");
+  EXPECT_REFUSED(({ragged({{PartitionKind::kUniformRowLength, "", 0}})}), "uniform_row_length is 0");
+  Feature partitioned = fixed("a", DType::kInt64);
+  partitioned.partitions = {{PartitionKind::kRowSplits, "s", 0}};
+  EXPECT_REFUSED(({partitioned}), "partitions");
+}
+
+TEST(Schema, UsesOfAKeyMustAgree) {
+  Feature dense = fixed("dense", DType::kInt64);
+  dense.key = "k";
+  Feature sparse = of(FeatureKind::kVarLen, DType::kInt64);
+  sparse.key = "k";
+  EXPECT_REFUSED(({dense, sparse}), "must not intersect");
+  Feature other = fixed("other", DType::kFloat32);
+  other.key = "k";
+  EXPECT_REFUSED(({dense, other}), "int64 and as float32");
+  other.dtype = DType::kInt64;
+  EXPECT_EQ(refusal({dense, other}), "");
+  Feature tensor = of(FeatureKind::kTensor, DType::kFloat32, {2});
+  Feature raw = of(FeatureKind::kRaw, DType::kUint8, {16});
+  raw.name = "raw";
+  raw.key = "f";
+  EXPECT_EQ(refusal({tensor, raw}), "");
+  EXPECT_REFUSED(({dense, ragged({{PartitionKind::kRowSplits, "k", 0}})}), "must not intersect");
+}
+
+}  // namespace
+}  // namespace headrace
