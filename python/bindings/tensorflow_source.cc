@@ -139,12 +139,17 @@ std::int64_t add_shell(std::shared_ptr<Body> body) {
 class PipelineBody final : public Body {
  public:
   PipelineBody(std::shared_ptr<Pipeline> pipeline, std::shared_ptr<const TensorflowPlan> plan)
-      : Body(std::move(plan)), pipeline_(std::move(pipeline)), seed_(pipeline_seed(*pipeline_)) {}
+      : Body(std::move(plan)),
+        pipeline_(std::move(pipeline)),
+        seed_(pipeline_seed(*pipeline_)),
+        turns_(static_cast<std::size_t>(pipeline_->replicas())) {}
 
   void next(int replica, HeadraceSlice* slice) override {
     if (replica < 0 || replica >= pipeline_->replicas()) {
       return give_failure(invalid_argument("there is no replica " + std::to_string(replica)), slice);
     }
+    // A graph may run two ops of one replica at once; next_slice() takes one caller each.
+    const std::lock_guard turn(turns_[static_cast<std::size_t>(replica)]);
     Result<std::optional<Slice>> taken = pipeline_->next_slice(replica);
     if (!taken.ok()) return give_failure(taken.status(), slice);
     if (!*taken) {
@@ -162,6 +167,7 @@ class PipelineBody final : public Body {
  private:
   const std::shared_ptr<Pipeline> pipeline_;
   const std::int64_t seed_;
+  std::deque<std::mutex> turns_;  // one per replica
 };
 
 class DatasetBody final : public Body {

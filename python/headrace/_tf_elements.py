@@ -5,6 +5,8 @@ dense shape). `Elements` says which arrays those are, composes them, and puts th
 Constant after construction.
 """
 
+import itertools
+
 import tensorflow as tf
 
 from . import _core
@@ -103,6 +105,10 @@ class Elements:
         self.plan = _core.TensorflowPlan([(column.name, column.form) for column in self.columns])
         self.flat_specs = [spec for column in self.columns for spec in column.flat_specs()]
         self.has_strings = any(column.dtype == tf.string for column in self.columns)
+        self._all_dense = all(column.form == _DENSE for column in self.columns)
+        ends = list(itertools.accumulate(len(column.flat_specs()) for column in self.columns))
+        self._ranges = list(zip([0, *ends], ends))
+        self._names = [column.name for column in self.columns]
         self._build = build
 
     def spec(self):
@@ -110,15 +116,19 @@ class Elements:
         specs = {column.name: column.spec() for column in self.columns}
         return self._build(specs, weigh=lambda leaf, labels: tf.TensorSpec(labels.shape, tf.float32))
 
+    def columns_of(self, arrays):
+        """The tensors of the columns from the flat arrays of a slice."""
+        if self._all_dense:
+            return arrays
+        return [column.compose(arrays[begin:end]) for column, (begin, end) in zip(self.columns, self._ranges)]
+
+    def build(self, columns):
+        """The element from the tensors of the columns."""
+        return self._build(dict(zip(self._names, columns)), weigh=_weigh)
+
     def compose(self, arrays):
-        """The element from its flat arrays."""
-        tensors = {}
-        at = 0
-        for column in self.columns:
-            count = len(column.flat_specs()) if column.form != _DENSE else 1
-            tensors[column.name] = column.compose(arrays[at : at + count])
-            at += count
-        return self._build(tensors, weigh=_weigh)
+        """The element from the flat arrays of a slice."""
+        return self.build(self.columns_of(arrays))
 
     def host_arrays(self, batch_slice):
         """The flat arrays of a Slice as NumPy arrays (object arrays for strings)."""

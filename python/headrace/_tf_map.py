@@ -29,22 +29,29 @@ class MapFunction:
 class Mapper:
     """The functions of a dataset over elements of one spec.
 
-    `parts` slices go in at once and as many elements come out: 1 when rows are independent, the number of replicas when a
-    function mixes rows; it then sees the rows of all of them as one batch, and the result is shared out as the rows were.
+    `parts` slices go in at once: 1 when rows are independent, the number of replicas when a function mixes rows. It then
+    sees the rows of all slices as one batch; with `share` the result is shared out as the rows were, one element a slice.
     """
 
-    def __init__(self, elements, functions, parts=1):
+    def __init__(self, elements, functions, parts=1, share=True):
         self._elements = elements
-        self._functions = [function if isinstance(function, MapFunction) else MapFunction(function) for function in functions]
+        self._functions = [MapFunction(function) for function in functions]
         self._parts = parts
+        self._share = share and parts > 1
+        self.spec = None  # of one element that comes out; known from the trace
         self.takes_seed = any(function.takes_seed for function in self._functions)
         specs = [spec for _ in range(parts) for spec in elements.flat_specs]
         traced = tf.function(self._trace, input_signature=[*specs, tf.TensorSpec([2], tf.int32)])
         self._concrete = traced.get_concrete_function()
+        self.has_composites = any(not isinstance(spec, tf.TensorSpec) for spec in tf.nest.flatten(self.spec))
 
     def __call__(self, arrays, seed):
-        """Flat tensors of the elements from flat arrays (of all parts, one after another)."""
-        return self._concrete(*arrays, seed)
+        """The elements from the flat arrays of all parts, one after another: one list of flat tensors an element."""
+        flat = self._concrete(*arrays, seed)
+        if not self._share:
+            return [flat]
+        count = len(flat) // self._parts
+        return [flat[at : at + count] for at in range(0, len(flat), count)]
 
     def pack(self, flat):
         """The element from its flat tensors."""
@@ -57,8 +64,8 @@ class Mapper:
         element = parts[0] if self._parts == 1 else _join(parts)
         for place, function in enumerate(self._functions):
             element = function(element, seed if place == 0 else tf.random.experimental.stateless_fold_in(seed, place))
-        element = tf.nest.map_structure(_as_tensor, element, expand_composites=False)
-        results = [element] if self._parts == 1 else _share(element, parts)
+        element = tf.nest.map_structure(_as_tensor, element)
+        results = _share(element, parts) if self._share else [element]
         self.spec = tf.nest.map_structure(tf.type_spec_from_value, results[0])
         return tf.nest.flatten(results, expand_composites=True)
 

@@ -1,0 +1,252 @@
+"""The direct route: a tf.distribute.DistributedDataset made in Python, without tf.data.
+
+Each element is a nest of PerReplica tensors that share the engine's memory. Keras takes the object as it is. Inside a
+tf.function next() emits the native op per replica instead. This module uses a few private names of TensorFlow;
+`self_test()` tries them all, and `headrace.tensorflow` takes the other route when it fails.
+"""
+
+import sys
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.distribute import input_lib, values
+
+from . import _core, _tf_ops
+from ._tf_stream import Stream
+from .errors import ArgumentError, ClosedError
+from .pipeline import position_from_dict, position_to_dict
+
+_IN_FUNCTION = (
+    "iterating over a headrace distributed dataset inside a tf.function: make the iterator outside and call next() on it "
+    "inside, or give the function headrace.tensorflow.dataset(pipeline), distributed by strategy.experimental_distribute_dataset"
+)
+
+
+class Peeks:
+    """The stream of which one batch was taken and whose iterator is gone: the next iterator goes on with it.
+
+    Keras opens an iterator before training, looks at one batch and drops it; this way that costs neither data nor an epoch.
+    """
+
+    def __init__(self):
+        self._kept = None
+
+    def take(self):
+        """The kept stream, or None."""
+        kept, self._kept = self._kept, None
+        return kept
+
+    def give_back(self, stream):
+        """Takes over the stream of an iterator that is dropped."""
+        if not stream.is_peek:
+            stream.close()
+            return
+        if self._kept is not None:
+            self._kept.close()
+        self._kept = stream
+
+
+class DirectDataset(input_lib.DistributedDataset):
+    """What `distribute` gives. Each iter() is a run over the data of its own; a batch is read when it is asked for."""
+
+    def __init__(self, recipe):  # TensorFlow's own __init__ builds a tf.data pipeline
+        self._recipe = recipe
+        self._peeks = Peeks()
+
+    def __iter__(self):
+        if tf.inside_function():
+            raise TypeError(_IN_FUNCTION)
+        # Keras' trainers tell the end of the data by OutOfRangeError; a for loop by StopIteration.
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        return DirectIterator(self._recipe, self._peeks, raises_out_of_range=caller.split(".")[0] == "keras")
+
+    def map(self, function, *_, **__):
+        """The dataset of function(element), as tf.data's map: called per replica, ahead of the step."""
+        return DirectDataset(self._recipe.with_functions(function))
+
+    def prefetch(self, buffer_size, **_):
+        """The dataset with that many mapped batches waiting ready; AUTOTUNE leaves it as it is."""
+        size = int(buffer_size)
+        return self if size < 1 else DirectDataset(self._recipe.with_ahead(size))
+
+    @property
+    def element_spec(self):
+        """A nest of PerReplicaSpec (of plain specs when there is one replica)."""
+        replicas = self._recipe.replicas
+        if replicas == 1:
+            return self._recipe.spec
+        return tf.nest.map_structure(lambda spec: values.PerReplicaSpec(*[spec] * replicas), self._recipe.spec)
+
+    @property
+    def cardinality(self):
+        """Batches, as np.int64; tf.data.UNKNOWN_CARDINALITY or INFINITE_CARDINALITY where there is no number."""
+        batches = self._recipe.dataset._core.cardinality()
+        return np.int64(tf.data.UNKNOWN_CARDINALITY if batches is None else batches)
+
+    def reduce(self, initial_state, reduce_func):  # what autograph makes of `for x in ds`
+        raise TypeError(_IN_FUNCTION)
+
+    @property
+    def _type_spec(self):  # asked for when the object is an argument of a tf.function
+        raise TypeError(_IN_FUNCTION)
+
+
+class DirectIterator:
+    """Deliberately no tf.distribute.DistributedIterator: Keras then takes batches in Python and passes them on.
+
+    Used by one thread at a time. `next()` raises StopIteration at the end, `get_next()` OutOfRangeError, as
+    TensorFlow's own iterators do.
+    """
+
+    def __init__(self, recipe, peeks, raises_out_of_range):
+        self._recipe = recipe
+        self._peeks = peeks
+        self._raises_out_of_range = raises_out_of_range
+        self._position = None
+        self._stream = None  # eager delivery, or
+        self._graph_feed = None  # delivery in graphs
+        self._handed = None  # absolute number of batches handed out, once known
+        self._closed = False
+
+    def __iter__(self):
+        if tf.inside_function():
+            raise TypeError(_IN_FUNCTION)
+        return self
+
+    def __next__(self):
+        if tf.inside_function():
+            return self._emit()
+        try:
+            return self._take()
+        except StopIteration:
+            if self._raises_out_of_range:
+                raise tf.errors.OutOfRangeError(None, None, "End of sequence") from None
+            raise
+
+    def get_next(self):
+        """The next element; OutOfRangeError at the end."""
+        if tf.inside_function():
+            return self._emit()
+        try:
+            return self._take()
+        except StopIteration:
+            raise tf.errors.OutOfRangeError(None, None, "End of sequence") from None
+
+    def state_dict(self):
+        """The position behind the last batch handed out; batches that wait ready do not count."""
+        pipeline = self._graph_feed.pipeline if self._graph_feed is not None else self._attach().pipeline
+        position = pipeline.position()
+        if self._graph_feed is None and self._handed is None and self._stream.first is not None:
+            self._handed = self._stream.first[0]  # a peek that is still to be given again
+        while self._handed is not None and position.batches != self._handed:
+            position = pipeline.position(position.batches - self._handed)  # again when the engine went on meanwhile
+        return position_to_dict(position)
+
+    def load_state_dict(self, state):
+        """Continues where `state` was taken; before the first next()."""
+        if self._stream is not None or self._graph_feed is not None:
+            raise ArgumentError("load_state_dict: must be called before the first next()")
+        self._position = position_from_dict(state)
+
+    def close(self):
+        """Stops the work behind the iterator; idempotent."""
+        self._closed = True
+        for feed in (self._stream, self._graph_feed):
+            if feed is not None:
+                feed.close()
+
+    def __del__(self):
+        if self._stream is not None and not self._closed:
+            self._peeks.give_back(self._stream)
+        if self._graph_feed is not None:
+            self._graph_feed.close()
+
+    def _take(self):
+        stream = self._attach()
+        if self._handed is None and stream.first is not None:
+            number, element = stream.first
+        else:
+            number, element = stream.next()
+        self._handed = number + 1
+        return element
+
+    def _attach(self):
+        if self._closed:
+            raise ClosedError("the iterator is closed")
+        if self._graph_feed is not None:
+            raise ArgumentError("this iterator feeds a tf.function; take batches in Python from another iterator")
+        if self._stream is None:
+            self._stream = (self._peeks.take() if self._position is None else None) or Stream(self._recipe, self._position)
+        return self._stream
+
+    def _emit(self):
+        if self._stream is not None:
+            raise ArgumentError("this iterator gave batches to Python already; make another one for the tf.function")
+        if self._graph_feed is None:
+            with tf.init_scope():
+                self._graph_feed = GraphFeed(self._recipe, self._position)
+        return self._graph_feed.emit()
+
+
+class GraphFeed:
+    """Delivery inside tf.function: the native op once per replica, and the mapped function behind it."""
+
+    def __init__(self, recipe, position):
+        if _tf_ops.load() is None:
+            raise RuntimeError("next() inside a tf.function needs the native op; call it outside and pass the batch")
+        self._recipe = recipe
+        self.pipeline = recipe.dataset._open(position)
+        self._source = _core.tensorflow_source(self.pipeline, recipe.elements.plan)
+        self._last = {}  # graph -> the ops emitted last, so that two next() in one function keep their order
+
+    def emit(self):
+        graph = tf.compat.v1.get_default_graph()
+        with tf.control_dependencies(self._last.get(graph)):
+            taken = [self._next(replica) for replica in range(self._recipe.replicas)]
+        self._last = {graph: [arrays[0].op for _, arrays in taken]}
+        return self._element(taken)
+
+    def close(self):
+        self._source.close()
+        self.pipeline.close()
+
+    def _next(self, replica):
+        device = self._recipe.devices[replica]
+        with tf.device(device if ":CPU:" in device.upper() else "/CPU:0"):
+            source = tf.constant(self._source.address, tf.int64)
+            return _tf_ops.next_arrays(source, tf.constant(replica, tf.int64), self._recipe.elements.flat_specs)
+
+    def _element(self, taken):
+        recipe = self._recipe
+        mapper = recipe.mapper
+        if mapper is None:
+            elements = []
+            for device, (_, arrays) in zip(recipe.devices, taken):
+                with tf.device(device):
+                    elements.append(recipe.elements.compose([tf.identity(array) for array in arrays]))
+        elif recipe.dependent:
+            flats = mapper([array for _, arrays in taken for array in arrays], taken[0][0])
+            elements = [mapper.pack(flat) for flat in flats]
+        else:
+            elements = []
+            for device, (seed, arrays) in zip(recipe.devices, taken):
+                with tf.device("/CPU:0" if recipe.map_device == "host" else device):
+                    elements += [mapper.pack(flat) for flat in mapper(arrays, seed)]
+        if len(elements) == 1:
+            return elements[0]
+        return tf.nest.map_structure(lambda *parts: values.PerReplica(parts), *elements)
+
+
+def self_test():
+    """Raises when this TensorFlow does not take the objects of this module for what they stand for."""
+    if not issubclass(DirectDataset, tf.distribute.DistributedDataset):
+        raise TypeError("tf.distribute.DistributedDataset is no base of the direct dataset")
+    names = [base.__name__ for base in DirectDataset.__mro__ if "tensorflow.python." in base.__module__]
+    if "DistributedDataset" not in names:  # how Keras tells it
+        raise TypeError("no base class named DistributedDataset")
+    if issubclass(DirectIterator, (tf.data.Iterator, tf.distribute.DistributedIterator)):
+        raise TypeError("the direct iterator would be passed into a graph")
+    both = values.PerReplica((tf.constant(1), tf.constant(2)))
+    if not isinstance(both, tf.distribute.DistributedValues) or len(both.values) != 2:
+        raise TypeError("PerReplica holds no values")
+    values.PerReplicaSpec(tf.TensorSpec([], tf.int32), tf.TensorSpec([], tf.int32))

@@ -1,0 +1,74 @@
+"""What `distribute` was asked for, as one value: which data, in which form, on which devices, mapped how."""
+
+import dataclasses
+from typing import Any
+
+from ._tf_elements import Elements
+from ._tf_map import Mapper
+from .errors import ArgumentError
+
+DEFAULT_AHEAD = 2  # mapped batches that wait ready
+
+
+def declared(dataset, step):
+    """Arguments of the last step of that name that `dataset` declares, as {name: text}; None when there is none."""
+    found = None
+    for _, name, text in dataset._core.ops():
+        if name == step:
+            found = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+    return found
+
+
+def shuffle_seed(dataset):
+    """Seed of the first shuffle, 0 when nothing is shuffled."""
+    for _, name, text in dataset._core.ops():
+        if name == "shuffle":
+            return int(dict(part.split("=", 1) for part in text.split(","))["seed"])
+    return 0
+
+
+def batch_size(dataset):
+    """(rows of a global batch, whether every batch has that many)."""
+    batch = declared(dataset, "batch")
+    if batch is None:
+        raise ArgumentError("pipeline: TensorFlow gets batches; add .batch(…).parse(features)")
+    return int(batch["size"]), int(batch["drop_remainder"]) != 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """Constant; shared by the iterators of a distributed dataset."""
+
+    dataset: Any
+    devices: tuple  # of the replicas, as TensorFlow names them
+    elements: Elements
+    functions: tuple = ()
+    map_device: Any = None  # None: each replica's own; "host"
+    dependent: bool = False  # functions mix rows
+    ahead: int = DEFAULT_AHEAD
+    mapper: Any = None  # made by with_functions
+
+    @property
+    def replicas(self):
+        return len(self.devices)
+
+    @property
+    def spec(self):
+        """The spec of what one replica gets."""
+        return self.mapper.spec if self.mapper is not None else self.elements.spec()
+
+    @property
+    def seed(self):
+        return shuffle_seed(self.dataset)
+
+    def with_functions(self, *functions):
+        """The same with more functions behind those there are; traces them."""
+        functions = (*self.functions, *functions)
+        mapper = None
+        if functions or self.elements.has_weights:
+            mapper = Mapper(self.elements, functions, parts=self.replicas if self.dependent else 1)
+        return dataclasses.replace(self, functions=functions, mapper=mapper)
+
+    def with_ahead(self, ahead):
+        """The same with that many mapped batches waiting ready."""
+        return dataclasses.replace(self, ahead=ahead)

@@ -1,0 +1,133 @@
+"""headrace for TensorFlow and Keras.
+
+    train = headrace.TFRecordDataset(...).shuffle(2000).batch(1024, drop_remainder=True).parse(features)
+    strategy = tf.distribute.MirroredStrategy()
+    model.fit(headrace.tensorflow.distribute(train, strategy, structure=("image", "label")), epochs=10)
+
+`distribute` gives a distributed dataset for Keras and for custom loops, `dataset` a tf.data.Dataset. TensorFlow 2.16 or
+later is imported with this module, and by nothing else in headrace.
+"""
+
+import logging
+import os
+
+import tensorflow as tf
+
+from ._tf_dataset import make_dataset
+from ._tf_elements import Elements
+from ._tf_recipe import Recipe, batch_size
+from .errors import ArgumentError
+
+__all__ = ["dataset", "distribute"]
+
+_logger = logging.getLogger("headrace.tensorflow")
+_ROUTES = ("auto", "direct", "dataset")
+
+
+def distribute(pipeline, strategy, structure=None, map=None, map_device=None, map_rows="independent", route="auto"):
+    """A distributed dataset: each element holds one slice of a global batch per replica of `strategy`.
+
+    Keras' fit, evaluate and predict take it as it is; so does `for x in ds: strategy.run(step, args=(x,))`. Inside a
+    tf.function, call next() on an iterator made outside.
+
+    Args:
+        pipeline: a headrace Dataset with batch and parse. Its batch size is the global one; without prefetch_to_device
+            the batch is shared out among the replicas of `strategy`.
+        strategy: a tf.distribute strategy of this process (MirroredStrategy, OneDeviceStrategy, the default one).
+        structure: the nested tuple or dict the training loop wants, see headrace.structure; None: the dict of all columns.
+        map: a function of TensorFlow ops, called as tf.data's map calls it, with what one replica gets. Traced once; runs
+            ahead of the step on the replica's device. A parameter named `seed` gets int32 [2], a pure function of the
+            shuffle's seed, the epoch, the number of the global batch and the replica.
+        map_device: "host" runs `map` on the host; None on each replica's device.
+        map_rows: "dependent" when `map` mixes rows: it is then called once, with the whole global batch.
+        route: "direct" or "dataset" (by tf.data) forces one way; "auto" takes the direct one where it works. The
+            environment variable HEADRACE_TF_ROUTE stands for "auto".
+
+    Returns:
+        A tf.distribute.DistributedDataset with map(fn), prefetch(n), element_spec and cardinality.
+
+    Raises:
+        ValueError: for a pipeline that was not batched and parsed, whose number of devices is not the strategy's, or whose
+            batch cannot be shared out evenly.
+    """
+    _check_choice("map_rows", map_rows, ("independent", "dependent"))
+    _check_choice("map_device", map_device, (None, "host"))
+    chosen = _route(route)
+    devices = _replica_devices(strategy)
+    size, whole = batch_size(pipeline)
+    functions = () if map is None else (map,)
+    if chosen == "dataset":
+        return _by_dataset(pipeline, strategy, structure, functions)
+    pipeline = _over_replicas(pipeline, len(devices))
+    elements = Elements(pipeline, structure, size // len(devices) if whole else None)
+    recipe = Recipe(pipeline, devices, elements, map_device=map_device, dependent=map_rows == "dependent")
+    from ._tf_direct import DirectDataset
+
+    return DirectDataset(recipe.with_functions(*functions))
+
+
+def dataset(pipeline, structure=None, map=None):
+    """A tf.data.Dataset of global batches, for everything that wants one. Each iterator reads the data by itself.
+
+    Args:
+        pipeline: a headrace Dataset with batch and parse. One with prefetch_to_device over several devices is joined
+            again, by a copy.
+        structure, map: as in distribute(); the function sees the global batch.
+
+    Returns:
+        A tf.data.Dataset whose cardinality is known where the pipeline's is. It cannot be saved in a tf.train.Checkpoint.
+    """
+    return make_dataset(pipeline, structure, () if map is None else (map,))
+
+
+def _route(asked):
+    _check_choice("route", asked, _ROUTES)
+    if asked == "auto":
+        asked = os.environ.get("HEADRACE_TF_ROUTE", "auto")
+        _check_choice("HEADRACE_TF_ROUTE", asked, _ROUTES)
+    if asked == "dataset":
+        return asked
+    try:
+        from ._tf_direct import self_test
+
+        self_test()
+        return "direct"
+    except (ImportError, AttributeError, TypeError) as error:
+        if asked == "direct":
+            raise RuntimeError(f"the direct route does not work with TensorFlow {tf.__version__}: {error}") from error
+        _logger.warning("TensorFlow %s: the direct route does not work, taking tf.data: %s", tf.__version__, error)
+        return "dataset"
+
+
+def _check_choice(parameter, value, choices):
+    if value not in choices:
+        raise ArgumentError(f"{parameter}={value!r}: must be one of {', '.join(repr(choice) for choice in choices)}")
+
+
+def _replica_devices(strategy):
+    devices = tuple(strategy.extended.worker_devices)
+    if strategy.num_replicas_in_sync != len(devices):
+        raise ArgumentError(
+            f"strategy: {type(strategy).__name__} has {strategy.num_replicas_in_sync} replicas, {len(devices)} of them in "
+            "this process; headrace feeds strategies of one process"
+        )
+    return devices
+
+
+def _over_replicas(pipeline, replicas):
+    """`pipeline` shared out among that many replicas."""
+    declared = [name for _, name, _ in pipeline._core.ops()]
+    if "prefetch_to_device" not in declared:
+        return pipeline.prefetch_to_device([f"/CPU:{replica}" for replica in range(replicas)])
+    if pipeline.replicas != replicas:
+        raise ArgumentError(
+            f"pipeline: prefetch_to_device names {pipeline.replicas} devices, the strategy has {replicas} replicas"
+        )
+    return pipeline
+
+
+def _by_dataset(pipeline, strategy, structure, functions):
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
+    made = make_dataset(pipeline, structure, functions).with_options(options)
+    return strategy.experimental_distribute_dataset(made)

@@ -1,0 +1,211 @@
+"""The direct route without Keras: what an iterator gives, in Python and in graphs."""
+
+import gc
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from conftest import RECORDS, REPLICAS, parts
+
+import headrace as hr
+from headrace import tensorflow as hrtf
+
+
+def ids(batches, place="id"):
+    return [int(number) for batch in batches for part in parts(batch[place]) for number in part]
+
+
+def test_batches_are_per_replica_and_hold_every_record_once(images, strategy):
+    dataset = hrtf.distribute(images(), strategy)
+    batches = list(dataset)
+    assert len(batches) == RECORDS // 16 == int(dataset.cardinality)
+    assert all(len(parts(batch["image"])) == REPLICAS for batch in batches)
+    assert parts(batches[0]["image"])[3].shape == (4, 4, 4, 3)
+    assert sorted(ids(batches)) == list(range(RECORDS))
+    for batch in batches:
+        for images_, numbers in zip(parts(batch["image"]), parts(batch["id"])):
+            for image, number in zip(images_, numbers):
+                np.testing.assert_array_equal(image, np.random.default_rng(number).random((4, 4, 3), dtype=np.float32))
+
+
+def test_the_tensors_share_the_engines_memory(images, strategy):
+    pipeline = images().prefetch_to_device([f"/CPU:{replica}" for replica in range(REPLICAS)])
+    iterator = iter(hrtf.distribute(pipeline, strategy))
+    batch = next(iterator)
+    addresses = [tensor._numpy().ctypes.data for tensor in batch["image"].values]
+    assert all(address % 256 == 0 for address in addresses)
+    with iter(pipeline) as native:
+        same = next(native)
+        assert type(same.replicas[0]["image"].numpy()) is np.ndarray
+
+
+def test_structure(images, strategy):
+    dataset = hrtf.distribute(images(), strategy, structure=({"x": "image"}, "label", hr.weight("label", {1: 3.0})))
+    x, y, weights = next(iter(dataset))
+    assert set(x) == {"x"}
+    for labels, found in zip(parts(y), parts(weights)):
+        np.testing.assert_array_equal(found, np.where(labels == 1, 3.0, 1.0).astype(np.float32))
+    assert isinstance(dataset.element_spec[1], tf.distribute.DistributedValues) is False
+    assert dataset.element_spec[2]._value_specs[0] == tf.TensorSpec([4], tf.float32)
+
+
+def test_epochs_follow_the_iterators(images, strategy):
+    dataset = hrtf.distribute(images(), strategy)
+    first, second = ids(list(dataset)), ids(list(dataset))
+    assert first != second and sorted(first) == sorted(second) == list(range(RECORDS))
+
+
+def test_a_peek_costs_neither_data_nor_an_epoch(images, strategy):
+    plain = ids(list(hrtf.distribute(images(), strategy)))
+    dataset = hrtf.distribute(images(), strategy)
+    peeked = next(iter(dataset))
+    gc.collect()
+    iter(dataset)  # an iterator that takes nothing changes nothing
+    batches = list(dataset)
+    assert ids([peeked]) == ids(batches[:1])
+    assert ids(batches) == plain
+
+
+def test_uneven_last_batch(images, strategy):
+    dataset = hrtf.distribute(images(take=22, drop_remainder=False, known=False), strategy)
+    assert dataset.element_spec["id"]._value_specs[0] == tf.TensorSpec([None], tf.int64)
+    batches = list(dataset)
+    assert [[len(part) for part in parts(batch["id"])] for batch in batches] == [[4, 4, 4, 4], [2, 2, 1, 1]]
+    dataset = hrtf.distribute(images(take=18, drop_remainder=False, known=False), strategy)
+    total = tf.function(lambda x: strategy.run(tf.reduce_sum, args=(x,)), reduce_retracing=True)
+    sums = [sum(parts(total(batch["id"]))) for batch in dataset]
+    assert len(sums) == 2 and [len(part) for part in parts(list(dataset)[1]["id"])] == [1, 1, 0, 0]
+
+
+def test_custom_loop(images, strategy):
+    @tf.function
+    def step(batch):
+        return strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(batch["id"],)), axis=None)
+
+    for _ in range(2):
+        assert sum(int(step(batch)) for batch in hrtf.distribute(images(), strategy)) == sum(range(RECORDS))
+
+
+def test_end_of_data(images, strategy):
+    iterator = iter(hrtf.distribute(images(take=16, known=False), strategy))
+    next(iterator)
+    with pytest.raises(StopIteration):
+        next(iterator)
+    with pytest.raises(tf.errors.OutOfRangeError):
+        iterator.get_next()
+
+
+def test_in_a_graph_each_run_takes_a_batch(images, strategy):
+    iterator = iter(hrtf.distribute(images(), strategy))
+
+    @tf.function
+    def step():
+        batch = next(iterator)
+        return strategy.run(lambda x: tf.identity(x), args=(batch["id"],))
+
+    seen = []
+    with pytest.raises(tf.errors.OutOfRangeError):
+        while True:
+            seen += [int(number) for part in parts(step()) for number in part]
+    assert sorted(seen) == list(range(RECORDS))
+    assert seen == ids(list(hrtf.distribute(images(), strategy)))
+    with pytest.raises(ValueError, match="another iterator"):
+        next(iterator)
+
+
+def test_in_a_graph_the_order_of_two_takes_is_kept(images, strategy):
+    iterator = iter(hrtf.distribute(images(seed=None), strategy))
+
+    @tf.function
+    def two():
+        return next(iterator)["id"], next(iterator)["id"]
+
+    first, second = two()
+    assert sorted(int(n) for part in parts(first) for n in part) == list(range(16))
+    assert sorted(int(n) for part in parts(second) for n in part) == list(range(16, 32))
+
+
+def test_loops_over_the_dataset_in_a_graph_say_what_to_do(images, strategy):
+    dataset = hrtf.distribute(images(), strategy)
+
+    @tf.function
+    def as_argument(batches):
+        for batch in batches:
+            strategy.run(tf.reduce_sum, args=(batch["id"],))
+
+    @tf.function
+    def closed_over():
+        for batch in dataset:
+            strategy.run(tf.reduce_sum, args=(batch["id"],))
+
+    @tf.function
+    def over_iterator(iterator=iter(dataset)):
+        for batch in iterator:
+            strategy.run(tf.reduce_sum, args=(batch["id"],))
+
+    for attempt in (lambda: as_argument(dataset), closed_over, over_iterator):
+        with pytest.raises(TypeError, match="headrace.tensorflow.dataset"):
+            attempt()
+
+
+def test_position_is_that_of_the_batches_handed_out(images, strategy):
+    for map_function in (None, lambda batch: batch):
+        iterator = iter(hrtf.distribute(images(), strategy, map=map_function))
+        head = [next(iterator) for _ in range(2)]
+        state = iterator.state_dict()
+        tail = ids(list(iterator))
+        resumed = iter(hrtf.distribute(images(), strategy, map=map_function))
+        resumed.load_state_dict(state)
+        assert ids(list(resumed)) == tail
+        assert sorted(ids(head) + tail) == list(range(RECORDS))
+
+
+def test_errors_come_as_headraces_own(images, strategy, shards, tmp_path):
+    damaged = tmp_path / "damaged.tfrecord"
+    content = bytearray(open(shards[0], "rb").read())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    pipeline = hr.TFRecordDataset(str(damaged)).batch(4).parse({"id": hr.FixedLenFeature([], hr.int64)})
+    with pytest.raises(hr.DataLossError, match="damaged.tfrecord"):
+        list(hrtf.distribute(pipeline, strategy))
+    iterator = iter(hrtf.distribute(pipeline, strategy))
+    step = tf.function(lambda: next(iterator)["id"])
+    with pytest.raises(tf.errors.DataLossError, match="damaged.tfrecord"):
+        while True:
+            step()
+
+
+def test_wrong_arguments(images, strategy, shards):
+    two = images().prefetch_to_device(["/CPU:0", "/CPU:1"])
+    with pytest.raises(ValueError, match="2 devices.* 4 replicas"):
+        hrtf.distribute(two, strategy)
+    with pytest.raises(ValueError, match="18"):
+        hrtf.distribute(images(size=18), strategy)
+    with pytest.raises(ValueError, match="batch"):
+        hrtf.distribute(hr.TFRecordDataset(shards), strategy)
+    with pytest.raises(ValueError, match="parse"):
+        hrtf.distribute(hr.TFRecordDataset(shards).batch(16), strategy)
+    with pytest.raises(ValueError, match="route"):
+        hrtf.distribute(images(), strategy, route="fast")
+    with pytest.raises(ValueError, match="nothing"):
+        hrtf.distribute(images(), strategy, structure=("image", "nothing"))
+
+
+def test_one_replica_gets_plain_tensors(images):
+    dataset = hrtf.distribute(images(), tf.distribute.OneDeviceStrategy("/cpu:0"))
+    batches = list(dataset)
+    assert isinstance(batches[0]["id"], tf.Tensor)
+    assert dataset.element_spec["id"] == tf.TensorSpec([16], tf.int64)
+    assert sorted(int(n) for batch in batches for n in batch["id"]) == list(range(RECORDS))
+
+
+def test_dropped_iterators_stop_their_threads(images, strategy):
+    import threading
+
+    before = threading.active_count()
+    dataset = hrtf.distribute(images(repeat=True, known=False), strategy, map=lambda batch: batch)
+    for _ in range(3):
+        iterator = iter(dataset)
+        next(iterator), next(iterator)
+        del iterator
+    assert threading.active_count() == before
