@@ -45,6 +45,8 @@ function(headrace_target target)
   if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Fat objects: the Python module is linked with LTO, test programs without it, which keeps their links short.
     target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
+    # The bug of -Wrestrict above shows again at the link, under another name.
+    target_link_options(${target} PRIVATE -Wno-stringop-overflow)
   endif()
 
   if(HEADRACE_MOLD)
