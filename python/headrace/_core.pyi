@@ -1,0 +1,550 @@
+"""
+The C++ engine of headrace. Use the package headrace; this module is its inside.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+class DenseColumn:
+    """
+    One feature of a batch as a dense, writable, C-contiguous array [rows, ...] in host memory. Speaks DLPack, the buffer protocol and NumPy, all without a copy.
+    """
+
+    def __dlpack__(self, *, stream: object | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
+        """
+        A DLPack capsule, of version 1.0 when max_version allows it. BufferError for a device other than the host.
+        """
+
+    def __dlpack_device__(self) -> tuple:
+        """(1, 0): host memory."""
+
+    def capsule(self) -> object:
+        """
+        A fresh capsule named 'dltensor', as tf.experimental.dlpack.from_dlpack takes it.
+        """
+
+    def numpy(self) -> object:
+        """A writable numpy.ndarray over the same memory."""
+
+    def __array__(self, dtype: object | None = None, copy: bool | None = None) -> object: ...
+
+    @property
+    def shape(self) -> tuple:
+        """Dimensions, rows first."""
+
+    @property
+    def dtype(self) -> object:
+        """NumPy's name of the type."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, arg: object, /) -> object: ...
+
+    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+
+class BytesColumn:
+    """
+    One feature of a batch as byte strings. `payload` holds all of them in row order, `offsets` where each begins.
+    """
+
+    def numpy(self) -> object:
+        """
+        A numpy object array of bytes, shaped as the column. Copies every string.
+        """
+
+    def __array__(self, dtype: object | None = None, copy: bool | None = None) -> object: ...
+
+    def tolist(self) -> object:
+        """The strings as (nested) lists of bytes."""
+
+    @property
+    def shape(self) -> tuple:
+        """Dimensions, rows first."""
+
+    @property
+    def dtype(self) -> object:
+        """Always 'bytes'."""
+
+    @property
+    def offsets(self) -> DenseColumn:
+        """int64 [elements + 1]: byte offsets into payload."""
+
+    @property
+    def payload(self) -> object:
+        """uint8 [bytes]: all strings one after another."""
+
+    def __arrow_array__(self, type: object | None = None) -> object:
+        """
+        A pyarrow.LargeBinaryArray over the same memory (pyarrow.array calls this).
+        """
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, arg: object, /) -> object: ...
+
+    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+
+class Ragged:
+    """
+    One feature of a batch with rows of different length: row i is values[row_splits[i]:row_splits[i + 1]].
+    """
+
+    @property
+    def values(self) -> object:
+        """
+        What the rows are cut from: DenseColumn or BytesColumn, or a Ragged when the rows are ragged too.
+        """
+
+    @property
+    def row_splits(self) -> DenseColumn:
+        """int64 [rows + 1], from 0."""
+
+    @property
+    def flat_values(self) -> object:
+        """The values below the innermost ragged dimension."""
+
+    @property
+    def nested_row_splits(self) -> tuple:
+        """The row splits of every ragged dimension, outermost first."""
+
+    @property
+    def dtype(self) -> object:
+        """NumPy's name of the type of the values."""
+
+    def to_sparse(self) -> object:
+        """
+        (indices int64 [n, rank], values [n], dense_shape int64 [rank]) as TensorFlow's sparse tensors have them.
+        """
+
+    def tolist(self) -> object:
+        """The rows as nested lists."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, arg: int, /) -> object: ...
+
+    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+
+class Slice:
+    """One replica's share of a batch: a mapping from name to column."""
+
+    def __getitem__(self, arg: object, /) -> object:
+        """The column of that name; KeyError."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator: ...
+
+    def __contains__(self, arg: object, /) -> bool: ...
+
+    def keys(self) -> list:
+        """The names, in schema order."""
+
+    def values(self) -> list: ...
+
+    def items(self) -> list: ...
+
+    def get(self, key: object, default: object | None = None) -> object: ...
+
+    @property
+    def rows(self) -> int:
+        """Rows of this share."""
+
+    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+
+class Batch:
+    """
+    One global batch: a mapping from name to column over all replicas (joined by a copy at the first access when there are several), and their shares.
+    """
+
+    def __getitem__(self, arg: object, /) -> object:
+        """The column of that name; KeyError."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator: ...
+
+    def __contains__(self, arg: object, /) -> bool: ...
+
+    def keys(self) -> list:
+        """The names, in schema order."""
+
+    def values(self) -> list: ...
+
+    def items(self) -> list: ...
+
+    def get(self, key: object, default: object | None = None) -> object: ...
+
+    @property
+    def replicas(self) -> tuple:
+        """The shares, one Slice per device."""
+
+    @property
+    def replica_rows(self) -> tuple:
+        """Rows of each share."""
+
+    @property
+    def global_rows(self) -> int:
+        """Rows of all shares."""
+
+    @property
+    def number(self) -> int:
+        """Batches of this stream before this one."""
+
+    @property
+    def epoch(self) -> int:
+        """Epoch of the first row, from 0."""
+
+    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+
+class Feature:
+    """One feature as the engine sees it; see headrace/schema.h."""
+
+    def __init__(self, name: str, kind: str, dtype: str, shape: Sequence[int], key: str = '') -> None: ...
+
+    def set_default(self, value: object) -> None:
+        """
+        bytes: the elements of a number type, little-endian; a list of bytes: strings.
+        """
+
+    def add_partition(self, kind: str, key: str = '', row_length: int = 0) -> None: ...
+
+    @property
+    def dtype(self) -> str: ...
+
+    @property
+    def row_splits_dtype(self) -> str: ...
+
+    @row_splits_dtype.setter
+    def row_splits_dtype(self, arg: str, /) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def shape(self) -> list[int]: ...
+
+    @property
+    def allow_missing(self) -> bool: ...
+
+    @allow_missing.setter
+    def allow_missing(self, arg: bool, /) -> None: ...
+
+    @property
+    def reshape(self) -> bool: ...
+
+    @reshape.setter
+    def reshape(self, arg: bool, /) -> None: ...
+
+    @property
+    def little_endian(self) -> bool: ...
+
+    @little_endian.setter
+    def little_endian(self, arg: bool, /) -> None: ...
+
+    @property
+    def sparse(self) -> bool: ...
+
+    @sparse.setter
+    def sparse(self, arg: bool, /) -> None: ...
+
+class Schema:
+    """The features of a record, in the order of the columns."""
+
+    def __init__(self, features: Sequence[Feature], origin: bool = False) -> None:
+        """ValueError naming feature and value of what is wrong."""
+
+    @property
+    def origin(self) -> bool: ...
+
+class ExampleBuilder:
+    """Builds one serialized tf.train.Example."""
+
+    def __init__(self) -> None: ...
+
+    def add_int64(self, key: str, values: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def add_float(self, key: str, values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def add_bytes(self, key: str, values: Sequence) -> None: ...
+
+    def build(self) -> bytes: ...
+
+def make_tensor_proto(dtype: str, shape: Sequence[int], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
+    """A serialized TensorProto; data is uint8, the elements in native order."""
+
+@overload
+def parse_example(serialized: tuple, schema: Schema, num_threads: int = 1) -> Slice: ...
+
+@overload
+def parse_example(serialized: BytesColumn, schema: Schema, num_threads: int = 1) -> Slice: ...
+
+class RecordReader:
+    """The records of one file, one after another, as bytes."""
+
+    def __init__(self, path: bytes, compression: str = 'auto', verify: str = 'full', max_record_bytes: int | None = None) -> None: ...
+
+    def __iter__(self) -> object: ...
+
+    def __next__(self) -> bytes: ...
+
+    def close(self) -> None: ...
+
+class RecordWriter:
+    """Writes one file of records; it has its final name once closed."""
+
+    def __init__(self, path: bytes, compression: str = 'none', level: int = 6) -> None: ...
+
+    def write(self, record: bytes) -> None: ...
+
+    def close(self) -> None:
+        """Flushes and gives the file its name. Idempotent."""
+
+    def discard(self) -> None:
+        """Ends writing; a file that was not closed is removed."""
+
+def parse_device(name: str) -> str:
+    """
+    The canonical name of a device: '/CPU:0' for 'cpu:0'. ValueError when it is none.
+    """
+
+class Position:
+    """Where a stream stands; see headrace/position.h."""
+
+    def __init__(self, format: int, stream_version: int, files: str, spec: str, epoch: int, batches: int, data: str) -> None: ...
+
+    @property
+    def format(self) -> int: ...
+
+    @property
+    def stream_version(self) -> int: ...
+
+    @property
+    def files(self) -> str: ...
+
+    @property
+    def spec(self) -> str: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def batches(self) -> int: ...
+
+    @property
+    def data(self) -> str: ...
+
+class StageReport:
+    """What one stage did."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def busy_seconds(self) -> float:
+        """Summed over threads."""
+
+    @property
+    def starved_seconds(self) -> float:
+        """Waiting for input."""
+
+    @property
+    def blocked_seconds(self) -> float:
+        """Waiting for room downstream."""
+
+    @property
+    def records(self) -> int: ...
+
+    @property
+    def bytes(self) -> int:
+        """Payload bytes that left the stage."""
+
+class Report:
+    """What the probes of a pipeline say."""
+
+    @property
+    def stages(self) -> list[StageReport]:
+        """In flow order."""
+
+    @property
+    def warnings(self) -> list:
+        """One per cause."""
+
+    @property
+    def seeds(self) -> list[int]:
+        """Of the shuffles, in the order of the steps."""
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def batches(self) -> int:
+        """Delivered."""
+
+    @property
+    def skipped(self) -> int:
+        """Distinct records skipped as damaged."""
+
+    @property
+    def skipped_records(self) -> list:
+        """The first ones, with file, record, offset and reason."""
+
+    @property
+    def consumer_wait_seconds(self) -> float:
+        """Time next() spent waiting."""
+
+    @property
+    def threads(self) -> int: ...
+
+    @property
+    def record_bytes(self) -> int:
+        """Memory in record blocks."""
+
+    @property
+    def batch_bytes(self) -> int:
+        """Memory in batches that the pipeline still owns."""
+
+    @property
+    def held_by_consumer_bytes(self) -> int: ...
+
+    def to_json(self) -> object:
+        """The report as JSON text."""
+
+class Pipeline:
+    """
+    A running dataset; see headrace/pipeline.h. Waits release the GIL and answer Ctrl-C.
+    """
+
+    def next(self) -> Batch:
+        """
+        The next Batch; StopIteration at the end; the failure that ended the stream.
+        """
+
+    def __next__(self) -> Batch: ...
+
+    def __iter__(self) -> object: ...
+
+    def next_slice(self, replica: int) -> Slice:
+        """
+        Slice of one replica; its k-th call gives the slice of batch k. Do not mix with next().
+        """
+
+    @property
+    def replicas(self) -> int: ...
+
+    def cardinality(self) -> int | None: ...
+
+    def position(self, back: int = 0) -> Position:
+        """Behind the last batch delivered, or the `back`-th before it."""
+
+    def close(self) -> None:
+        """Stops all work and joins; idempotent; from any thread."""
+
+    def report(self) -> Report: ...
+
+    def write_trace(self, path: bytes) -> None: ...
+
+class Dataset:
+    """A declared pipeline; see headrace/dataset.h."""
+
+    def interleave(self, cycle_length: int = 16, block_length: int = 1) -> Dataset: ...
+
+    def repeat(self, count: int | None = None) -> Dataset: ...
+
+    def shuffle(self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True, mix_epochs: bool = False) -> Dataset: ...
+
+    def shard(self, num_shards: int, index: int) -> Dataset: ...
+
+    def take(self, count: int) -> Dataset: ...
+
+    def skip(self, count: int) -> Dataset: ...
+
+    def assert_cardinality(self, records: int) -> Dataset: ...
+
+    def batch(self, size: int, drop_remainder: bool = False) -> Dataset: ...
+
+    def parse(self, schema: Schema) -> Dataset: ...
+
+    def prefetch_to_device(self, devices: Sequence[str], depth: int = 2) -> Dataset: ...
+
+    def open(self, position: Position | None = None) -> "std::unique_ptr<headrace::python::PipelineHandle, std::default_delete<headrace::python::PipelineHandle> >":
+        """Finds and checks the files and starts reading."""
+
+    def check(self) -> list:
+        """Finds and checks the files; the warnings about them."""
+
+    def set_epoch(self, epoch: int) -> None: ...
+
+    def cardinality(self) -> int | None:
+        """
+        Elements of the stream; None when that is not known, -1 when there is no end.
+        """
+
+    def epoch_cardinality(self) -> int | None:
+        """The same for one epoch, as if there were no repeat()."""
+
+    def ops(self) -> list:
+        """The declared steps as (id, name, arguments), the source first."""
+
+def tfrecord_dataset(files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int) -> Dataset:
+    """The source of a Dataset."""
+
+def tensorflow_columns(dataset: Dataset) -> list:
+    """
+    The columns of a parsed dataset: (name, dtype, shape of a row with -1 for the longest, row length of each ragged dimension or -1, dtype of row splits, sparse).
+    """
+
+class TensorflowPlan:
+    """
+    Which arrays TensorFlow gets of a slice: [(column, form)], form 0 dense, 1 ragged with int64 splits, 2 ragged with int32 splits, 3 sparse.
+    """
+
+    def __init__(self, arg: Sequence[tuple[str, int]], /) -> None: ...
+
+    def capsules(self, slice: Slice) -> list:
+        """
+        A DLPack capsule per array of `slice`, in plan order; ValueError for a column of strings.
+        """
+
+class TensorflowSource:
+    """What the op pulls slices from, known to it by its address."""
+
+    @property
+    def address(self) -> int:
+        """The input `source` of the op."""
+
+    def set_batch(self, batch: Batch) -> None:
+        """
+        What a source of tensorflow_batch_source() gives next: slice r for replica r.
+        """
+
+    def close(self) -> None:
+        """Stops the work behind the source; idempotent."""
+
+def tensorflow_source(pipeline: Pipeline, plan: TensorflowPlan) -> "std::unique_ptr<headrace::python::(anonymous namespace)::SourceHandle, std::default_delete<headrace::python::(anonymous namespace)::SourceHandle> >":
+    """A source over the slices of a running pipeline."""
+
+def tensorflow_dataset_source(dataset: Dataset, plan: TensorflowPlan) -> "std::unique_ptr<headrace::python::(anonymous namespace)::SourceHandle, std::default_delete<headrace::python::(anonymous namespace)::SourceHandle> >":
+    """A source whose open() starts a pipeline of its own."""
+
+def tensorflow_batch_source(plan: TensorflowPlan) -> "std::unique_ptr<headrace::python::(anonymous namespace)::SourceHandle, std::default_delete<headrace::python::(anonymous namespace)::SourceHandle> >":
+    """A source over one batch that Python has taken."""
+
+def tensorflow_seed(seed: int, epoch: int, batch_number: int, replica: int) -> tuple:
+    """
+    Two int32, a pure function of the arguments: the seed that map functions get.
+    """
+
+def close_tensorflow_sources() -> None:
+    """Closes every source of this process; for its end."""
