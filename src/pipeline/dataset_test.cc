@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "headrace/pipeline.h"
+
 namespace headrace {
 namespace {
 
@@ -113,7 +115,7 @@ const BadStep kBadSteps[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Dataset, BadSteps, testing::ValuesIn(kBadSteps),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& instance) { return instance.param.name; });
 
 TEST(Dataset, FirstFailureStays) {
   const Dataset dataset = source().batch({.size = 0}).shuffle({.buffer_size = 0});

@@ -1,0 +1,90 @@
+#include "headrace/report.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "headrace/trace.h"
+#include "pipeline/pipeline_test_data.h"
+
+namespace headrace {
+namespace {
+
+const StageReport& stage(const Report& report, const std::string& name) {
+  for (const StageReport& s : report.stages) {
+    if (s.name == name) return s;
+  }
+  throw std::out_of_range(name);
+}
+
+TEST(Report, CountsWhatWentThrough) {
+  const TemporaryFolder folder;
+  const Dataset dataset = TFRecordDataset({write_shards(folder, {100, 100}), true})
+                              .shuffle({.buffer_size = 10, .seed = 77})
+                              .batch({.size = 50})
+                              .parse(full_schema());
+  Result<Pipeline> pipeline = dataset.open();
+  ASSERT_TRUE(pipeline.ok());
+  drain(*pipeline);
+  const Report r = report(*pipeline);
+  ASSERT_EQ(r.stages.size(), 4U);
+  for (const char* name : {"read", "order", "parse", "deliver"}) EXPECT_EQ(stage(r, name).records, 200) << name;
+  EXPECT_GT(stage(r, "read").busy_seconds, 0);
+  EXPECT_GT(stage(r, "parse").busy_seconds, 0);
+  EXPECT_EQ(r.batches, 4);
+  EXPECT_EQ(r.seeds, (std::vector<std::int64_t>{77}));
+  EXPECT_GE(r.threads, 1);
+  EXPECT_TRUE(r.warnings.empty());
+  EXPECT_EQ(r.skipped, 0);
+}
+
+TEST(Report, NamesEmptyShardsAndFilesReadTwice) {
+  const TemporaryFolder folder;
+  std::vector<std::string> paths = write_shards(folder, {3, 0});
+  paths.push_back(paths[0]);
+  Result<Pipeline> pipeline = TFRecordDataset({paths, true}).batch({.size = 10}).open();
+  ASSERT_TRUE(pipeline.ok());
+  drain(*pipeline, 0);
+  const Report r = report(*pipeline);
+  EXPECT_EQ(r.warnings.size(), 2U);
+}
+
+TEST(Report, JsonHasEveryField) {
+  Report r;
+  r.stages.push_back({"read", 1.5, 0, 0, 10, 20});
+  r.warnings = {"a \"quoted\" warning"};
+  r.seeds = {7};
+  const auto json = nlohmann::json::parse(to_json(r));
+  EXPECT_EQ(json["stages"][0]["name"], "read");
+  EXPECT_EQ(json["stages"][0]["busy_seconds"], 1.5);
+  EXPECT_EQ(json["warnings"][0], "a \"quoted\" warning");
+  EXPECT_EQ(json["seeds"][0], 7);
+  for (const char* key : {"epoch", "batches", "skipped", "skipped_records", "consumer_wait_seconds", "threads",
+                          "record_bytes", "batch_bytes", "held_by_consumer_bytes"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+}
+
+TEST(Trace, HasCutParseAndDeliverOfEveryBatch) {
+  const TemporaryFolder folder;
+  Result<Pipeline> pipeline =
+      TFRecordDataset({write_shards(folder, {30}), true}).batch({.size = 10}).parse(id_schema()).open();
+  ASSERT_TRUE(pipeline.ok());
+  drain(*pipeline);
+  const std::string path = folder.file("trace.json");
+  ASSERT_TRUE(write_trace(*pipeline, path).ok());
+  const auto json = nlohmann::json::parse(std::ifstream(path));
+  std::map<std::string, int> spans;
+  for (const auto& event : json["traceEvents"]) {
+    ++spans[event["name"].get<std::string>() + " " + event["args"]["batch"].dump()];
+    EXPECT_GE(event["dur"].get<double>(), 0);
+  }
+  for (const char* name : {"cut", "parse", "deliver"}) {
+    for (int batch = 0; batch < 3; ++batch) EXPECT_GE(spans[name + (" " + std::to_string(batch))], 1);
+  }
+  EXPECT_EQ(write_trace(*pipeline, folder.file("no/such/folder")).code(), StatusCode::kIo);
+}
+
+}  // namespace
+}  // namespace headrace
