@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/wire.h"
 #include "example/tensor_proto_fields.h"
 #include "example/wire_field.h"
 
@@ -105,13 +106,56 @@ Status read_dtype(std::uint64_t number, TensorProtoView* view) {
   return bad_tensor("unknown dtype " + std::to_string(number) + hint(view->message));
 }
 
+// The form that TensorFlow's serialize_tensor writes: numeric dtype, up to 8 dims without names, tensor_content, nothing
+// else. False for all others and for everything that is wrong; the careful walk decides then.
+bool read_usual_form(Bytes proto, TensorProtoView* view) {
+  constexpr std::uint8_t kDtypeTag = 0x08;
+  constexpr std::uint8_t kShapeTag = 0x12;
+  constexpr std::uint8_t kDimTag = 0x12;
+  constexpr std::uint8_t kDimSizeTag = 0x08;
+  constexpr std::uint8_t kContentTag = 0x22;
+  const std::uint8_t* p = proto.data();
+  const std::uint8_t* end = p + proto.size();
+  if (proto.size() < 4 || p[0] != kDtypeTag || p[2] != kShapeTag || p[3] >= 0x80 || end - p - 4 < p[3]) return false;
+  const std::optional<DType> dtype = dtype_of_tensorflow(p[1]);
+  if (!dtype || *dtype == DType::kBytes) return false;
+  const std::uint8_t* shape_end = p + 4 + p[3];
+  std::int64_t elements = 1;
+  int rank = 0;
+  for (p += 4; p != shape_end; ++rank) {
+    if (rank == kInlineRank || shape_end - p < 2 || p[0] != kDimTag || shape_end - p - 2 < p[1]) return false;
+    const std::uint8_t* dim_end = p + 2 + p[1];
+    std::uint64_t size = 0;
+    if (p[1] != 0 && (p[2] != kDimSizeTag || read_varint(p + 3, dim_end, &size) != dim_end)) return false;
+    const auto dim = static_cast<std::int64_t>(size);
+    if (dim < 0 || __builtin_mul_overflow(elements, dim, &elements)) return false;
+    view->dims[rank] = dim;
+    p = dim_end;
+  }
+  std::uint64_t size = 0;
+  std::int64_t bytes = 0;
+  if (p == end || *p != kContentTag) return false;
+  p = read_varint(p + 1, end, &size);
+  if (p == nullptr || size == 0 || size != static_cast<std::uint64_t>(end - p)) return false;
+  if (__builtin_mul_overflow(elements, static_cast<std::int64_t>(size_of(*dtype)), &bytes)) return false;
+  if (static_cast<std::uint64_t>(bytes) != size) return false;
+  view->dtype = *dtype;
+  view->rank = rank;
+  view->elements = elements;
+  view->content = {reinterpret_cast<const char*>(p), static_cast<std::size_t>(size)};
+  view->has_content = true;
+  return true;
+}
+
 }  // namespace
 
 Status read_tensor_proto(Bytes proto, TensorProtoView* view) {
-  view->rank = 0;
-  view->more_dims.clear();
-  view->content = {};
   view->message = proto;
+  view->more_dims.clear();
+  if (read_usual_form(proto, view)) [[likely]]
+    return {};
+  view->rank = 0;
+  view->content = {};
   std::uint64_t dtype = 0;
   FieldReader fields(proto);
   WireField field;
