@@ -30,6 +30,7 @@ class ScratchFolder {
 
   std::string path(const std::string& name) const { return path_ + "/" + name; }
   std::string write(const std::string& name, std::string_view bytes) const {
+    std::filesystem::remove(path(name));  // some file systems sync a file that is cut and written again
     std::ofstream(path(name), std::ios::binary) << bytes;
     return path(name);
   }

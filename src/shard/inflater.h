@@ -26,7 +26,8 @@ class Inflater {
 
 /// `format` is kGzip or kZlib. Null only when there is no memory.
 std::unique_ptr<Inflater> make_zlib_inflater(Compression format);
-/// ISA-L's, two to three times as fast; null when the build has none.
+/// ISA-L's, two to three times as fast, for gzip; null for zlib and when the build has none. (At the end of a zlib member it
+/// may hold two bytes of what follows and cannot give them back; a gzip trailer is longer than what it holds.)
 std::unique_ptr<Inflater> make_isal_inflater(Compression format);
 
 }  // namespace headrace

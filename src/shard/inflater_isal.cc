@@ -15,14 +15,14 @@ constexpr std::size_t kLargestStep = std::size_t{1} << 30;  // ISA-L counts in 3
 
 class IsalInflater : public Inflater {
  public:
-  explicit IsalInflater(Compression format) : flag_(format == Compression::kGzip ? ISAL_GZIP : ISAL_ZLIB) {
+  IsalInflater() {
     isal_inflate_init(&state_);
-    state_.crc_flag = flag_;
+    state_.crc_flag = ISAL_GZIP;
   }
 
   void reset() override {
     isal_inflate_reset(&state_);
-    state_.crc_flag = flag_;
+    state_.crc_flag = ISAL_GZIP;
   }
 
   Outcome step(const std::uint8_t** in, std::size_t* in_size, std::uint8_t** out, std::size_t* out_size) override {
@@ -63,14 +63,16 @@ class IsalInflater : public Inflater {
   }
 
  private:
-  const std::uint32_t flag_;
   int code_ = 0;
   inflate_state state_;
 };
 
 }  // namespace
 
-std::unique_ptr<Inflater> make_isal_inflater(Compression format) { return std::make_unique<IsalInflater>(format); }
+std::unique_ptr<Inflater> make_isal_inflater(Compression format) {
+  if (format != Compression::kGzip) return nullptr;
+  return std::make_unique<IsalInflater>();
+}
 #else
 std::unique_ptr<Inflater> make_isal_inflater(Compression) { return nullptr; }
 #endif

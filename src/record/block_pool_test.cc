@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "record/block.h"
+
+namespace headrace {
+namespace {
+
+TEST(BlockPool, SizesFitAndAreAtMostAFifthTooLarge) {
+  BlockPool pool;
+  for (std::size_t bytes = 1024; bytes < 3'000'000; bytes += bytes / 3 + 7) {
+    RecordBlock* block = pool.acquire(bytes);
+    ASSERT_NE(block, nullptr);
+    EXPECT_GE(block->capacity, bytes);
+    EXPECT_LE(block->capacity, bytes + bytes / 4);
+    block->data[block->capacity + kBlockPadding - 1] = 1;
+    pool.discard(block);
+  }
+  EXPECT_EQ(pool.bytes_in_use(), 0);
+}
+
+TEST(BlockPool, ABlockComesBackWhenItsLastRecordIsReleased) {
+  BlockPool pool;
+  RecordBlock* block = pool.acquire(5000);
+  block->records = {{12, 100}, {128, 100}, {244, 100}};
+  const auto bytes = static_cast<std::int64_t>(block->capacity);
+  pool.publish(block);
+  const RecordRun runs[] = {{block, 0, 1}, {block, 2, 1}};
+  pool.release(runs);
+  EXPECT_EQ(pool.bytes_in_use(), bytes);
+  const RecordRun last{block, 1, 1};
+  pool.release({&last, 1});
+  EXPECT_EQ(pool.bytes_in_use(), 0);
+  EXPECT_EQ(pool.bytes_free(), bytes);
+  RecordBlock* again = pool.acquire(5000);
+  EXPECT_EQ(again, block);
+  EXPECT_TRUE(again->records.empty());
+  pool.publish(again);  // without records: straight back
+  EXPECT_EQ(pool.bytes_in_use(), 0);
+}
+
+TEST(BlockPool, FreeMemoryIsBounded) {
+  BlockPool pool;
+  std::vector<RecordBlock*> blocks;
+  for (int i = 0; i < 200; ++i) blocks.push_back(pool.acquire(1 << 20));
+  for (RecordBlock* block : blocks) pool.discard(block);
+  EXPECT_LE(pool.bytes_free(), std::int64_t{100} << 20);
+}
+
+TEST(BlockPool, ManyThreads) {
+  BlockPool pool;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&pool] {
+      for (std::size_t i = 0; i < 2000; ++i) {
+        RecordBlock* block = pool.acquire(1000 + i % 7 * 900);
+        block->records.push_back({12, 1});
+        pool.publish(block);
+        const RecordRun run{block, 0, 1};
+        pool.release({&run, 1});
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(pool.bytes_in_use(), 0);
+}
+
+}  // namespace
+}  // namespace headrace
