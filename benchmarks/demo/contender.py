@@ -1,10 +1,8 @@
-"""One contender in a process of its own (started by main.py): its answers, its natural pace, or a run with
-accelerators.
+"""One contender in a process of its own (started by main.py): its answers and natural pace, or a run with accelerators.
 
-Request: {"contender", "task": "answers" | "pace" | "run", "shards", "gzip_shards", "batch", "accelerators", "step_s",
-"warm_up_s", "seconds"}. Tasks and what they return:
-- answers: digests of one epoch and of the GZIP copy
-- pace: mean seconds per global batch when nothing sleeps
+Request: {"contender", "task": "check" | "run", "shards", "gzip_shards", "batch", "accelerators", "step_s", "warm_up_s",
+"seconds", "pace"}. Tasks and what they return:
+- check: digests of one epoch and of the GZIP copy; with "pace" also the mean seconds per global batch, nothing sleeping
 - run: the figures of the window and a timeline of the utilisation
 """
 
@@ -33,7 +31,7 @@ def _tensorflow(request, files, repeat, compression=""):
 def _headrace(request, files, repeat):
     from benchmarks.demo import headrace_input
 
-    batches = iter(headrace_input.pipeline(files, request["batch"], request["accelerators"] if repeat else 1, repeat))
+    batches = iter(headrace_input.pipeline(files, request["batch"], request["accelerators"], repeat))
     return batches, headrace_input.slices
 
 
@@ -57,7 +55,8 @@ def answers(request):
         seen = Answers()
         for batch in batches:
             for columns in slices(batch):
-                seen.add(columns)
+                if len(columns["label"]):
+                    seen.add(columns)
         result[name] = seen.digest()
     return result
 
@@ -87,6 +86,13 @@ class _Steps:
                 waited = sum(b - a for a, b in self.waits[seen:])
                 on_progress(max(0.0, 1 - waited / (in_hand - reported)))
                 reported, seen = in_hand, len(self.waits)
+
+
+def check(request):
+    result = {"digests": answers(request)}
+    if request.get("pace"):
+        result["pace_s"] = pace(request)
+    return result
 
 
 def pace(request):
@@ -145,4 +151,4 @@ def run(request):
 
 if __name__ == "__main__":
     asked_for = processes.arguments()
-    processes.emit("result", {"answers": answers, "pace": pace, "run": run}[asked_for["task"]](asked_for))
+    processes.emit("result", {"check": check, "run": run}[asked_for["task"]](asked_for))

@@ -1,8 +1,8 @@
 """The demo: the same accelerators fed by tf.data and by headrace, on this machine, from real shards.
 
 Usage: main.py [--seconds S] [--no-tensorflow] [--json FILE] [--page FILE] [--picture FILE] ...
-Order of events: make or check the input; compare the records that all contenders deliver; measure how fast the first
-tf.data program is, which sets the step time; run each contender in a process of its own; show the result.
+Order of events: make or check the input; compare the records that all contenders deliver, and measure how fast the
+first tf.data program is, which sets the step time; run each contender in a process of its own; show the result.
 """
 
 import argparse
@@ -63,6 +63,7 @@ class Demo:
         self._start = time.monotonic()
         self._names = OURS if options.no_tensorflow else (*TENSORFLOW, *OURS)
         self._input = None
+        self._pace_s = None  # of the first tf.data program, per global batch
         self._step_s = 0.0
         self._step_reason = ""
         self._answers = ""
@@ -105,13 +106,19 @@ class Demo:
     def compare(self):
         """All contenders must deliver what was written, bit for bit; otherwise the demo ends here."""
         contenders = [name for name in self._names if name != "resident"]
+        seconds = self._options.seconds
         self._say(f"comparing the records of one epoch: {', '.join(contenders)}")
         written = {
             "epoch": demo_input.written_answers(self._input.records),
             "gzip": demo_input.written_answers(self._input.gzip_records),
         }
         for name in contenders:
-            for part, digest in self._child(name, "answers").items():
+            measure_pace = name == "tfdata_before" and self._options.step_ms is None
+            checked = self._child(
+                name, "check", pace=measure_pace, warm_up_s=min(2.0, seconds), seconds=min(5.0, seconds)
+            )
+            self._pace_s = checked.get("pace_s", self._pace_s)
+            for part, digest in checked["digests"].items():
                 if digest != written[part]:
                     raise SystemExit(f"{name} delivers other records ({part}): {digest} instead of {written[part]}")
         self._answers = (
@@ -125,23 +132,20 @@ class Demo:
         if self._options.step_ms is not None:
             self._step_s = self._options.step_ms / 1000
             self._step_reason = "The step time was given."
-        elif self._options.no_tensorflow:
+        elif self._pace_s is None:
             self._step_s = STEP_MS_ALONE / 1000
             self._step_reason = "The step time is a fixed one, for want of tf.data."
         else:
-            seconds = min(5.0, self._options.seconds)
-            self._say(f"measuring the pace of tfdata_before ({seconds:.0f} s)")
-            pace = self._child("tfdata_before", "pace", warm_up_s=min(2.0, self._options.seconds), seconds=seconds)
-            self._step_s = STEP_SHARE * pace
+            self._step_s = STEP_SHARE * self._pace_s
             self._step_reason = (
-                f"That is {STEP_SHARE} x the {pace * 1000:.1f} ms "
+                f"That is {STEP_SHARE} x the {self._pace_s * 1000:.1f} ms "
                 "in which the first tf.data program makes a global batch."
             )
         self._say(f"step time {self._step_s * 1000:.1f} ms. {self._step_reason}")
 
     def run_all(self):
         for name in self._names:
-            self._say(f"{name}: {self._options.seconds:.0f} s with {self._options.accelerators} accelerators")
+            self._say(f"{name}: {self._options.seconds:g} s with {self._options.accelerators} accelerators")
             self.runs[name] = self._child(
                 name,
                 "run",

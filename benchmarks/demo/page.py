@@ -64,7 +64,7 @@ def terminal(runs, setup, width):
         table.add_row(name, *(column.text(run["figures"][column.key]) for column in COLUMNS), style=style)
     label = max(map(len, runs)) + 2
     bars = max(20, min(width - label - 2, chart_width(runs)))
-    strips = [Text(f"utilisation over {setup['seconds']:.0f} s, each character {setup['seconds'] / bars:.2f} s")]
+    strips = [Text(f"utilisation over {setup['seconds']:g} s, each character {setup['seconds'] / bars:.2f} s")]
     for name, run in runs.items():
         strips.append(Text(name.ljust(label)).append_text(strip_text(run["timeline"], bars)))
     return Group(table, Text(), *strips)
