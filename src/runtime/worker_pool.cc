@@ -129,13 +129,14 @@ void TaskGroup::submit(TaskPriority priority, std::function<void()> run) {
 }
 
 void TaskGroup::close() {
-  std::vector<WorkerPool::Waiting> dropped;
-  MutexLock lock(pool_->mutex_);
-  if (!closed_) {
+  {
+    std::vector<WorkerPool::Waiting> dropped;  // destroyed without the lock: what tasks hold may be anything
+    MutexLock lock(pool_->mutex_);
     closed_ = true;
     dropped.swap(heap_);
     std::erase(pool_->groups_, this);
   }
+  MutexLock lock(pool_->mutex_);
   // No stop token: running tasks watch their own and end soon.
   pool_->drained_.wait(pool_->mutex_, std::stop_token(), [this] { return running_ == 0; });
 }
