@@ -87,7 +87,8 @@ void bind_dense(nb::module_& m) {
              if (self.tensor.shape.empty()) throw nb::type_error("a scalar has no length");
              return self.tensor.shape[0];
            })
-      .def("__getitem__", [](nb::handle_t<DenseColumn> self, nb::handle key) { return dense_numpy(self)[key]; })
+      .def("__getitem__",
+           [](nb::handle_t<DenseColumn> self, nb::handle key) -> nb::object { return dense_numpy(self)[key]; })
       .def("__repr__", [](const DenseColumn& self) { return "<headrace.DenseColumn " + describe(self.tensor) + ">"; });
 }
 

@@ -4,9 +4,15 @@
 
 #include "bindings.h"
 
+namespace nb = nanobind;
+
 NB_MODULE(_core, m) {
   m.doc() = "The C++ engine of headrace. Use the package headrace; this module is its inside.";
   m.attr("__version__") = HEADRACE_VERSION;
+  // A daemon thread or a global cache of the user's that still holds a batch at exit is no error of anybody's.
+  nb::set_leak_warnings(false);
+  m.def("set_leak_warnings", nb::set_leak_warnings, nb::arg("on"),
+        "Whether objects that outlive the interpreter are reported on stderr; for tests. Off.");
   headrace::python::bind_column(m);
   headrace::python::bind_batch(m);
   headrace::python::bind_example(m);

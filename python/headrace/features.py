@@ -165,7 +165,7 @@ class TensorFeature:
 
     Args:
         shape: dimensions of the tensor; the proto must have the same, and the same dtype.
-        dtype: any number type.
+        dtype: any type.
         key: key of the feature; the name of the column when None.
         reshape: any shape with that number of elements passes.
     """
@@ -222,7 +222,16 @@ def to_schema(features, origin=False):
         if ours is None:
             raise ArgumentError(f"feature {name!r}: {spec!r} is no feature spec", key=name)
         specs[name] = ours
-    return _core.Schema([spec.to_core(name) for name, spec in specs.items()], bool(origin)), specs
+    return _core.Schema([_to_core(name, spec) for name, spec in specs.items()], bool(origin)), specs
+
+
+def _to_core(name, spec):
+    try:
+        return spec.to_core(name)
+    except ArgumentError as error:
+        if error.key is not None:
+            raise
+        raise ArgumentError(f"feature {name!r}: {error}", key=name) from None
 
 
 def _shape(name, shape):

@@ -7,6 +7,7 @@ any more, or at the exit of the interpreter, whichever comes first.
 import atexit
 import json
 import logging
+import threading
 import weakref
 
 from . import _core, arguments
@@ -39,6 +40,7 @@ class Pipeline:
         self._position = None
         self._delivered = False
         self._closed = False
+        self._opening = threading.Lock()
         self._logged = set()
 
     def __iter__(self):
@@ -78,7 +80,8 @@ class Pipeline:
 
     def close(self):
         """Stops all work and joins the threads; wakes a next() that waits in another thread. Idempotent."""
-        self._closed = True
+        with self._opening:
+            self._closed = True
         if self._core is not None:
             self._log_warnings()
             self._core.close()
@@ -143,9 +146,11 @@ class Pipeline:
     def _start(self):
         """The _core.Pipeline, opened if it was not."""
         if self._core is None:
-            if self._closed:
-                raise ClosedError("the pipeline is closed")
-            self._core = self._dataset._open(self._position)
+            with self._opening:  # threads of several replicas may come at once
+                if self._closed:
+                    raise ClosedError("the pipeline is closed")
+                if self._core is None:
+                    self._core = self._dataset._open(self._position)
         return self._core
 
     def _log_warnings(self):

@@ -91,7 +91,8 @@ def make_example(features):
     """A serialized tf.train.Example of {key: values}.
 
     The kind of each list follows from its values: whole numbers and bools are int64, floats are float32, bytes and str
-    (UTF-8) are bytes. Values are numpy arrays (written flat, in C order), lists, or single values.
+    (UTF-8) are bytes. Values are numpy arrays (written flat, in C order), lists, or single values. An empty list has no
+    kind: pass an empty array of a dtype (object for bytes).
 
     Raises:
         ValueError: naming the key whose values have no kind or mix several.
@@ -115,6 +116,8 @@ def make_example(features):
 
 def _to_array(key, values):
     items = values if isinstance(values, (list, tuple)) else [values]
+    if not items:
+        raise ArgumentError(f"feature {key!r}: an empty list has no kind; pass an empty numpy array of a dtype", key=key)
     if any(isinstance(item, (bytes, str)) for item in items):
         array = np.empty(len(items), dtype=object)
         array[:] = items

@@ -1,0 +1,122 @@
+"""Batches as global jax.Arrays, one share of the rows per device of a sharding.
+
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("data"))
+    for batch in headrace.jax.arrays(train, sharding): step(batch["image"], batch["label"])
+
+A number column becomes one jax.Array over all devices; on host devices its shares alias the batch's memory (no copy).
+Without jax_enable_x64, JAX narrows 64-bit types to 32 bits, which copies. Raggeds and columns of strings have no jax.Array:
+leave them out by `structure`.
+"""
+
+import jax
+
+from . import _core
+from .errors import ArgumentError
+from .structure import resolve
+
+
+def arrays(pipeline, sharding, structure=None):
+    """An iterator over the batches of a Dataset, each in the form of `structure` with jax.Arrays as leaves.
+
+    Args:
+        pipeline: a Dataset with parse(), whose global batch divides by the devices of the sharding. Without
+            prefetch_to_device, or with as many devices as the sharding has.
+        sharding: a jax.sharding.Sharding that splits the first dimension over its addressable devices and nothing else.
+        structure: the nested tuple or dict to yield (see headrace.structure); None: a dict of all columns.
+
+    Raises:
+        ValueError: naming what does not fit.
+    """
+    return Arrays(pipeline, sharding, structure)
+
+
+class Arrays:
+    """What arrays() gives: an iterator, with the state of its pipeline and its close()."""
+
+    def __init__(self, pipeline, sharding, structure):
+        if pipeline._spec is None:
+            raise ArgumentError("arrays: the pipeline needs batch() and parse()")
+        self._sharding = sharding
+        self._devices = _devices_in_row_order(sharding)
+        count = len(self._devices)
+        if not pipeline.devices and count > 1:
+            pipeline = pipeline.prefetch_to_device([f"/CPU:{index}" for index in range(count)])
+        if pipeline.replicas != count:
+            raise ArgumentError(
+                f"arrays: the pipeline cuts batches into {pipeline.replicas} shares, but the sharding has {count} devices"
+            )
+        self._structure = structure
+        self._batches = iter(pipeline)
+        self._build = None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        batch = next(self._batches)
+        if self._build is None:
+            self._build = resolve(self._structure, batch.keys())
+        return self._build(_Columns(self, batch), lambda leaf, _: self._weights(leaf, batch))
+
+    def __len__(self):
+        return len(self._batches)
+
+    def __bool__(self):
+        return True
+
+    def close(self):
+        """Stops the pipeline."""
+        self._batches.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def state_dict(self):
+        """Where the stream stands behind the last batch delivered."""
+        return self._batches.state_dict()
+
+    def load_state_dict(self, state):
+        """Continues where `state` was taken; before the first batch."""
+        self._batches.load_state_dict(state)
+
+    def _weights(self, leaf, batch):
+        return self._join([leaf.of(share[leaf.name].numpy()) for share in batch.replicas])
+
+    def _join(self, shares):
+        """One jax.Array of the numpy shares of all devices."""
+        rows = [share.shape[0] for share in shares]
+        if len(set(rows)) > 1:
+            raise ArgumentError(f"arrays: the shares have {rows} rows; JAX needs equal ones: batch(…, drop_remainder=True)")
+        parts = [jax.device_put(share, device) for share, device in zip(shares, self._devices)]
+        shape = (sum(rows), *parts[0].shape[1:])
+        return jax.make_array_from_single_device_arrays(shape, self._sharding, parts)
+
+
+class _Columns:
+    """The columns of a batch, each joined when the structure asks for it."""
+
+    def __init__(self, owner, batch):
+        self._owner = owner
+        self._batch = batch
+
+    def __getitem__(self, name):
+        shares = [share[name] for share in self._batch.replicas]
+        if not all(isinstance(share, _core.DenseColumn) for share in shares):
+            kind = type(shares[0]).__name__
+            raise ArgumentError(f"arrays: feature {name!r} is a {kind}; JAX takes arrays of numbers: leave it out", key=name)
+        return self._owner._join([share.numpy() for share in shares])
+
+
+def _devices_in_row_order(sharding):
+    """The devices of `sharding` by the rows that they hold."""
+    count = len(sharding.device_set)
+    if len(sharding.addressable_devices) != count:
+        raise ArgumentError("arrays: the sharding spans several processes, which is not supported")
+    rows = sharding.devices_indices_map((count,))
+    starts = {device: index[0].indices(count)[:2] for device, index in rows.items()}
+    if sorted(starts.values()) != [(place, place + 1) for place in range(count)]:
+        raise ArgumentError(f"arrays: {sharding} does not split the first dimension over all of its devices")
+    return sorted(starts, key=starts.get)

@@ -1,0 +1,125 @@
+"""Batches as PyTorch tensors: a DataLoader that needs no worker processes, as the engine's threads do the work.
+
+    loader = headrace.torch.DataLoader(train, structure=("image", "label"))
+    for image, label in loader: ...
+
+Number columns become tensors that share the batch's memory (torch.from_dlpack, no copy, writable), a Ragged becomes
+RaggedTensor(values, row_splits), a column of strings stays a BytesColumn.
+"""
+
+import collections
+import os
+
+import torch
+from torch.utils.data import IterableDataset, get_worker_info
+
+from . import _core
+from .errors import ArgumentError
+from .structure import resolve
+
+RaggedTensor = collections.namedtuple("RaggedTensor", ("values", "row_splits"))
+
+
+class DataLoader(IterableDataset):
+    """Iterates over the batches of a Dataset as tensors; to be used as it is, or inside
+    torch.utils.data.DataLoader(loader, batch_size=None, num_workers=0).
+
+    With a world of several ranks every rank gets its share of the same global batch: the stream is the one that a single
+    process with as many replicas sees. Each rank reads and parses the whole global batch.
+
+    Args:
+        pipeline: a Dataset with parse(). Without prefetch_to_device, or with as many devices as the world has ranks.
+        structure: the nested tuple or dict to yield (see headrace.structure); None: a dict of all columns.
+        rank, world_size: None: from torch.distributed when it is initialized, else from RANK and WORLD_SIZE, else 0 of 1.
+
+    Raises:
+        ValueError: naming what does not fit.
+    """
+
+    def __init__(self, pipeline, structure=None, rank=None, world_size=None):
+        super().__init__()
+        if pipeline._spec is None:
+            raise ArgumentError("DataLoader: the pipeline needs batch() and parse()")
+        self.rank, self.world_size = _place(rank, world_size)
+        if not pipeline.devices and self.world_size > 1:
+            pipeline = pipeline.prefetch_to_device([f"/CPU:{index}" for index in range(self.world_size)])
+        if pipeline.replicas != self.world_size:
+            raise ArgumentError(
+                f"DataLoader: the pipeline cuts batches into {pipeline.replicas} shares, but the world has "
+                f"{self.world_size} ranks"
+            )
+        self._dataset = pipeline
+        self._structure = structure
+        self._state = None
+        self._running = None
+
+    def __len__(self):
+        return len(self._dataset)
+
+    def __iter__(self):
+        """A new iteration; one that still ran is closed.
+
+        Raises:
+            RuntimeError: in a worker process of torch's DataLoader.
+        """
+        if get_worker_info() is not None:
+            raise RuntimeError("headrace: use num_workers=0; the engine's own threads read and parse")
+        if self._running is not None:
+            self._running.close()
+        self._running = batches = iter(self._dataset)
+        if self._state is not None:
+            batches.load_state_dict(self._state)
+            self._state = None
+        return self._iterate(batches)
+
+    def _iterate(self, batches):
+        build = None
+        for batch in batches:
+            share = batch.replicas[self.rank]
+            if build is None:
+                build = resolve(self._structure, share.keys())
+            yield build({name: to_torch(column) for name, column in share.items()}, _weigh)
+        batches.close()
+        if self._running is batches:
+            self._running = None
+
+    def state_dict(self):
+        """Where the running iteration stands behind the last batch it yielded; {} before the first and after the end."""
+        if self._running is not None:
+            return self._running.state_dict()
+        return self._state or {}
+
+    def load_state_dict(self, state):
+        """The next iteration continues where `state` was taken."""
+        self._state = dict(state) or None
+
+
+def to_torch(column):
+    """A column as torch has it; see the module."""
+    if isinstance(column, _core.DenseColumn):
+        return torch.from_dlpack(column)
+    if isinstance(column, _core.Ragged):
+        return RaggedTensor(to_torch(column.values), to_torch(column.row_splits))
+    return column
+
+
+def _weigh(leaf, labels):
+    return torch.from_numpy(leaf.of(labels.numpy()))
+
+
+def _place(rank, world_size):
+    distributed = torch.distributed
+    if rank is None and world_size is None:
+        if distributed.is_available() and distributed.is_initialized():
+            rank, world_size = distributed.get_rank(), distributed.get_world_size()
+        else:
+            rank, world_size = os.environ.get("RANK", "0"), os.environ.get("WORLD_SIZE", "1")
+    elif rank is None or world_size is None:
+        raise ArgumentError(f"DataLoader: rank={rank} and world_size={world_size}: give both or neither")
+    try:
+        rank, world_size = int(rank), int(world_size)
+    except ValueError:
+        raise ArgumentError(f"DataLoader: RANK={rank!r} and WORLD_SIZE={world_size!r} must be whole numbers") from None
+    if not 0 <= rank < world_size:
+        raise ArgumentError(f"DataLoader: rank={rank} must be at least 0 and below world_size={world_size}")
+    return rank, world_size
