@@ -187,5 +187,42 @@ TEST(ExampleReaderRandom, EveryByteOfARecordChanged) {
   }
 }
 
+// The last entry reaches beyond the features although all sizes in it agree.
+TEST(ExampleReaderRandom, ExpectedEntriesMayBeCut) {
+  const std::string entries =
+      entry("label", int64_feature({1})) + entry("C1", int64_feature(std::vector<std::uint64_t>(50, 300)));
+  Pair pair;
+  for (int i = 0; i < 3; ++i) pair.expect_same(example(entries), 0xFF);
+  for (std::size_t size = 0; size < entries.size(); ++size) {
+    pair.expect_same(example(std::string_view(entries).substr(0, size)), 0x00);
+    pair.expect_same(example(std::string_view(entries).substr(0, size)) + varint_field(7, 1), 0x01);
+  }
+}
+
+// With sizes of two bytes these bytes hold another key; read as sizes of one byte they are the expected entry.
+TEST(ExampleReaderRandom, SizesOfTwoBytesAreNotTakenForSizesOfOne) {
+  const std::string short_key = "abcdefghi";
+  const std::string long_key = "\x09" + short_key;
+  const auto keys = std::make_shared<KeySet>(std::vector<std::string>{short_key, long_key});
+  ExampleReader reader(keys);
+  std::vector<FeatureView> views(2);
+  const Padded expected(example(entry(long_key, bytes_field(1, bytes_field(1, "x")))));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(reader.read(expected.bytes(), views).ok());
+  EXPECT_EQ(views[1].kind, ListKind::kBytes);
+
+  constexpr std::size_t kValueBytes = 0x04 + (0x0A << 7);
+  std::string rest =
+      entry("sixkey", "");  // what follows the entry of the wrong reading, up to the end of the right one
+  while (rest.size() < 1153) rest += entry("x", "");
+  const std::string content = std::string(kValueBytes - 4 - rest.size(), '\0') + rest;
+  const std::string unknown_field = "\x82\x01" + varint(content.size()) + content;
+  const std::string ambiguous = entry(short_key, unknown_field);
+  ASSERT_EQ(ambiguous.substr(0, 4), "\x0A\x92\x0A\x0A");
+  ASSERT_EQ(ambiguous.substr(4, long_key.size() + 4), long_key + "\x12\x84\x0A\x82");
+  ASSERT_TRUE(reader.read(Padded(example(ambiguous)).bytes(), views).ok());
+  EXPECT_EQ(views[0].kind, ListKind::kAbsent);
+  EXPECT_EQ(views[1].kind, ListKind::kAbsent);
+}
+
 }  // namespace
 }  // namespace headrace

@@ -1,7 +1,7 @@
 // The most frequent lists of all, decoded in line: a packed list of one value, as every writer makes for a scalar feature.
 //
 // False means "not that form": the list may still be good; ask list_decoder.h. Pure; the list must be padded by
-// kRecordPadding. 1 to 2 ns each without a branch on the value.
+// kRecordPadding. About 3 ns each, without a branch on the value.
 #pragma once
 
 #include <bit>
