@@ -14,9 +14,10 @@
 namespace headrace {
 namespace {
 
-// Four classes per doubling from 256 bytes on: at most a quarter of a buffer is slack.
+// Four classes per doubling from 256 bytes to 512 GiB: at most a quarter of a buffer is slack. What is larger is not even
+// asked for: no machine has it.
 constexpr std::size_t kSmallestClass = 256;
-constexpr std::size_t kClasses = 4 * 40;
+constexpr std::size_t kClasses = 4 * 31 + 1;
 // From here on a buffer is made of huge pages where the system has them: a first touch costs 1 fault instead of 512.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // A buffer that lay unused while this many others were handed out goes back to the system.
@@ -90,10 +91,11 @@ struct BufferPool::State {
 
   // Lists are stacks, so what was not needed lies at the bottom with the oldest stamps.
   void collect_unused(std::vector<std::uint8_t*>* unused) HEADRACE_REQUIRES(mutex) {
+    const std::uint64_t now = acquired;
     for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
       std::vector<FreeBlock>& list = free[size_class];
       const auto kept = std::find_if(list.begin(), list.end(),
-                                     [this](const FreeBlock& block) { return block.freed_at + kWindow > acquired; });
+                                     [now](const FreeBlock& block) { return block.freed_at + kWindow > now; });
       for (auto block = list.begin(); block != kept; ++block) unused->push_back(block->data);
       bytes_free -= static_cast<std::int64_t>(class_bytes(size_class)) * (kept - list.begin());
       list.erase(list.begin(), kept);
