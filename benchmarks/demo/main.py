@@ -181,6 +181,7 @@ class Demo:
         self._console.print()
         self._console.print(page.terminal(self.runs, setup, self._console.width))
         self._console.print()
+        self._console.print(page.distance(self.runs), markup=False, highlight=False)
         self._console.print(machine.one_line(description), markup=False, highlight=False)
         for name, run in self.runs.items():
             if run["foreign_share"] > 0.1:

@@ -56,11 +56,13 @@ _CTR_FEATURES = {name: Feature("fixed", "float32" if name in _FLOATS else "int64
 
 def _ctr(first, count):
     noise = words(2, first, (count, len(_CTR_KEYS)))
-    floats = ((noise[:, 1:14] >> np.uint64(40)).astype(np.float32) / np.float32(1 << 20)).tolist()
+    floats = (noise[:, 1:14] >> np.uint64(40)).astype(np.float32) / np.float32(1 << 20)
     bits = np.array([32 + 8 * (i % 2) for i in range(len(_IDS))], np.uint64)  # hashed ids: varints of 5 and 6 bytes
-    ids = (noise[:, 14:] >> (np.uint64(64) - bits)).astype(np.int64).tolist()
+    ids = (noise[:, 14:] >> (np.uint64(64) - bits)).astype(np.int64)
     for label, a, b in zip(labels(first, count, 2), floats, ids):
-        yield dict(zip(_CTR_KEYS, [label, *a, *b]))
+        # Arrays of one value: written in half the time of plain numbers.
+        values = [a[k : k + 1] for k in range(len(_FLOATS))] + [b[k : k + 1] for k in range(len(_IDS))]
+        yield dict(zip(_CTR_KEYS, [label, *values]))
 
 
 def _ctr_random_order(first, count):
