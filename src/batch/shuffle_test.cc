@@ -143,12 +143,38 @@ TEST_F(ShuffleTest, PlacesAreEvenlyUsed) {
 }
 
 TEST_F(ShuffleTest, RecordsOfTheNextEpochReadBeforeAFailureComeOut) {
-  // The same failure stands in every epoch, so only the first one has records here.
-  make({.buffer_size = 20, .seed = 1, .epochs = 3}, {.records = 50, .fail_at = 30});
-  stage_->begin_epoch(0);
-  EXPECT_EQ(read(1000).size(), 30U);
-  EXPECT_EQ(status_.code(), StatusCode::kDataLoss);
-  EXPECT_EQ(status_.where().record, 30);
+  // The second epoch fails: before, within and behind the records that fill slots of the first one.
+  for (const std::int64_t fail_at : {0, 1, 7, 19, 20, 21, 35}) {
+    const FakeSourceOptions source{.records = 50, .fail_at = fail_at, .fail_epoch = 4, .shards = 3, .chunk_seed = 2};
+    const ShuffleStageOptions options{.buffer_size = 20, .seed = 1, .epochs = 3};
+    make(options, source);
+    stage_->begin_epoch(3);
+    const std::vector<std::int64_t> all = read(1000);
+    ASSERT_EQ(all.size(), static_cast<std::size_t>(50 + fail_at));
+    EXPECT_EQ(status_.where().record, fail_at);
+    const std::set<std::int64_t> first(all.begin(), all.begin() + 50);
+    const std::set<std::int64_t> second(all.begin() + 50, all.end());
+    EXPECT_EQ(first.size(), 50U) << "the first epoch is whole";
+    EXPECT_EQ(second.size(), static_cast<std::size_t>(fail_at)) << "and what stood before the failure follows it";
+
+    make(options, source);
+    stage_->begin_epoch(3);
+    DecodedState state;
+    for (std::size_t done = 1; done <= all.size(); ++done) {
+      read(1, 1);
+      StateDelta delta;
+      stage_->save(&delta);
+      apply(delta, &state);
+      std::unique_ptr<RecordStage> saved = std::move(stage_);
+      make(options, source);
+      StateReader reader(state.words, &state.slots);
+      ASSERT_TRUE(stage_->restore(&reader, fetcher_.get()).ok());
+      EXPECT_EQ(read(1000), std::vector<std::int64_t>(all.begin() + static_cast<std::ptrdiff_t>(done), all.end()))
+          << "restored behind " << done << ", failure at " << fail_at;
+      EXPECT_EQ(status_.code(), StatusCode::kDataLoss);
+      stage_ = std::move(saved);
+    }
+  }
 }
 
 TEST_F(ShuffleTest, EndlessShuffleOfNothingIsAFailure) {

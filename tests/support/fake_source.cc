@@ -75,12 +75,12 @@ class FakeSource final : public RecordStage {
     std::size_t limit = max_records;
     if (options_.chunk_seed != 0) limit = 1 + random_below(options_.chunk_seed, pulls_++, max_records);
     std::size_t got = 0;
-    while (got < limit && next_ < options_.records && next_ != options_.fail_at && next_ != options_.block_at) {
+    while (got < limit && next_ < options_.records && !fails_here() && next_ != options_.block_at) {
       hand_out(runs, got == 0);
       ++got;
     }
     if (got > 0) return got;
-    if (next_ == options_.fail_at) {
+    if (fails_here()) {
       return data_loss("a damaged record", {.path = "fake", .record = next_});
     }
     if (next_ == options_.block_at) {
@@ -118,6 +118,11 @@ class FakeSource final : public RecordStage {
     RecordBlock* block = nullptr;
     std::uint32_t next = 0;  ///< record of the block that comes next
   };
+
+  bool fails_here() const {
+    const bool this_epoch = options_.fail_epoch < 0 || epoch_ == static_cast<std::uint64_t>(options_.fail_epoch);
+    return this_epoch && next_ == options_.fail_at;
+  }
 
   void hand_out(std::vector<RecordRun>* runs, bool first_of_pull) {
     const auto shard = static_cast<std::uint32_t>(static_cast<std::size_t>(next_) % shards_.count());

@@ -14,7 +14,8 @@ namespace headrace::testing {
 
 struct FakeSourceOptions {
   std::int64_t records = 0;        ///< per epoch
-  std::int64_t fail_at = -1;       ///< kDataLoss in place of this record, in every epoch; -1: never
+  std::int64_t fail_at = -1;       ///< kDataLoss in place of this record; -1: never
+  std::int64_t fail_epoch = -1;    ///< only in this epoch; -1: in every one
   std::int64_t block_at = -1;      ///< waits in place of this record until it is stopped; -1: never
   std::uint32_t shards = 1;        ///< >= 1
   std::int64_t block_records = 7;  ///< records of one block
