@@ -34,11 +34,12 @@ Result<std::size_t> bytes_column_size(const std::string& key, std::int64_t eleme
 /// Several may write to one column at once, each its own range. Offset 0 is written by whoever makes the column.
 class BytesAppender {
  public:
-  BytesAppender(const BytesColumnMemory& memory, std::int64_t element, std::int64_t position)
+  BytesAppender(const BytesColumnMemory& memory, std::int64_t element, std::int64_t position, CopyMode mode)
       : header_(memory.headers + static_cast<std::size_t>(element) * kStringHeaderBytes),
         offset_(memory.offsets + static_cast<std::size_t>(element + 1) * sizeof(std::int64_t)),
         payload_(memory.payload()),
-        position_(static_cast<std::uint64_t>(position)) {}
+        position_(static_cast<std::uint64_t>(position)),
+        mode_(mode) {}
 
   /// `bytes` is below kStringLimit.
   void append(const void* data, std::size_t bytes) {
@@ -48,7 +49,7 @@ class BytesAppender {
     store_u32(header_ + 8, static_cast<std::uint32_t>(bytes));
     store_u32(header_ + 12, 0);
     store_u64(header_ + 16, 0);
-    copy_bytes(to, data, bytes);
+    mode_.copy(to, data, bytes);
     position_ += bytes;
     store_u64(offset_, position_);
     header_ += kStringHeaderBytes;
@@ -61,6 +62,7 @@ class BytesAppender {
   std::uint8_t* offset_;
   std::uint8_t* const payload_;
   std::uint64_t position_;
+  const CopyMode mode_;
 };
 
 }  // namespace headrace

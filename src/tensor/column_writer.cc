@@ -7,7 +7,6 @@
 
 #include "example/list_decoder.h"
 #include "example/scalar_decoder.h"
-#include "tensor/copy.h"
 #include "tensor/parse_errors.h"
 
 namespace headrace {
@@ -58,7 +57,7 @@ void copy_swapped(DType dtype, std::uint8_t* to, const std::uint8_t* from, std::
     case 8:
       return copy_reversed<8>(to, from, bytes);
     default:
-      return copy_bytes(to, from, bytes);
+      return copy_plain(to, from, bytes);
   }
 }
 
@@ -68,12 +67,12 @@ std::int64_t write_int64s(const ColumnStep& step, const FeatureView& list, std::
   return decode_int64_list(list, reinterpret_cast<std::int64_t*>(slot), step.count);
 }
 
-std::int64_t write_floats(const ColumnStep& step, const FeatureView& list, std::uint8_t* slot) {
+std::int64_t write_floats(const ColumnStep& step, const FeatureView& list, std::uint8_t* slot, CopyMode mode) {
   // One packed chunk of the right length is the array itself.
   const std::uint8_t* data = nullptr;
   std::uint64_t size = 0;
   if (decode_bytes_scalar(list, &data, &size) && size == step.bytes) {
-    copy_bytes(slot, data, size);
+    mode.copy(slot, data, size);
     return step.count;
   }
   return decode_float_list(list, reinterpret_cast<float*>(slot), step.count);
@@ -120,20 +119,21 @@ Status check_tensor(const Feature& feature, std::span<const std::uint8_t> proto,
 }
 
 Status write_tensor(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
-                    TensorProtoView* view) {
+                    CopyMode mode, TensorProtoView* view) {
   std::span<const std::uint8_t> proto;
   HEADRACE_RETURN_IF_ERROR(read_single_bytes(feature, list, &proto));
   HEADRACE_RETURN_IF_ERROR(check_tensor(feature, proto, step.count, view));
   // Bools need a look at every byte, everything else is the array itself.
   if (view->has_content && view->content.size() == step.bytes && feature.dtype != DType::kBool) {
-    copy_bytes(slot, view->content.data(), step.bytes);
+    mode.copy(slot, view->content.data(), step.bytes);
     return {};
   }
   const Status decoded = decode_tensor_proto(*view, slot);
   return decoded.ok() ? decoded : decoded.with(at_feature(feature, tensor_text(feature.dtype, feature.shape), ""));
 }
 
-Status write_raw(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot) {
+Status write_raw(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
+                 CopyMode mode) {
   std::span<const std::uint8_t> value;
   HEADRACE_RETURN_IF_ERROR(read_single_bytes(feature, list, &value));
   if (value.size() != step.bytes) {
@@ -155,7 +155,7 @@ Status write_raw(const Feature& feature, const ColumnStep& step, const FeatureVi
   if (feature.dtype == DType::kBool) {
     for (std::size_t i = 0; i < value.size(); ++i) slot[i] = value[i] != 0 ? 1 : 0;
   } else if (feature.little_endian) {
-    copy_bytes(slot, value.data(), value.size());
+    mode.copy(slot, value.data(), value.size());
   } else {
     copy_swapped(feature.dtype, slot, value.data(), value.size());
   }

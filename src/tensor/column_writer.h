@@ -8,24 +8,26 @@
 
 #include "example/tensor_proto.h"
 #include "tensor/column_plan.h"
+#include "tensor/copy.h"
 
 namespace headrace {
 
 /// A fixed number of int64 or float32 values, any form of list: values found, or -1 when malformed.
 std::int64_t write_int64s(const ColumnStep& step, const FeatureView& list, std::uint8_t* slot);
-std::int64_t write_floats(const ColumnStep& step, const FeatureView& list, std::uint8_t* slot);
+std::int64_t write_floats(const ColumnStep& step, const FeatureView& list, std::uint8_t* slot, CopyMode mode);
 
 /// The one byte string of `list`; fails when there are none or several.
 Status read_single_bytes(const Feature& feature, const FeatureView& list, std::span<const std::uint8_t>* value);
 
 /// A TensorProto of the feature's dtype and shape; `view` is scratch.
 Status write_tensor(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
-                    TensorProtoView* view);
+                    CopyMode mode, TensorProtoView* view);
 /// Reads the proto and checks dtype and shape against the feature.
 Status check_tensor(const Feature& feature, std::span<const std::uint8_t> proto, std::int64_t elements,
                     TensorProtoView* view);
 
 /// The elements themselves, as decode_raw reads them.
-Status write_raw(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot);
+Status write_raw(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
+                 CopyMode mode);
 
 }  // namespace headrace

@@ -18,11 +18,20 @@ TEST(CopyStreaming, SameAsItsScalarTwin) {
         copy_plain(plain.data() + to_offset, source.data() + from_offset, bytes);
         copy_streaming(streamed.data() + to_offset, source.data() + from_offset, bytes);
         ASSERT_EQ(plain, streamed) << bytes << " bytes to offset " << to_offset << " from " << from_offset;
-        copy_bytes(streamed.data() + to_offset, source.data() + from_offset, bytes);
-        ASSERT_EQ(plain, streamed);
+        for (const std::int64_t in_flight : {std::int64_t{0}, std::int64_t{1} << 40}) {
+          streamed.assign(streamed.size(), 0xEE);
+          CopyMode(in_flight).copy(streamed.data() + to_offset, source.data() + from_offset, bytes);
+          ASSERT_EQ(plain, streamed);
+        }
       }
     }
   }
+}
+
+TEST(CopyMode, StreamsWhenTheBatchesInFlightDoNotFitHalfTheCache) {
+  EXPECT_FALSE(CopyMode().streams());
+  EXPECT_FALSE(CopyMode(kCachedBytes).streams());
+  EXPECT_TRUE(CopyMode(kCachedBytes + 1).streams());
 }
 
 }  // namespace

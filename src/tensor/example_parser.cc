@@ -38,6 +38,7 @@ class ExampleJob : public ParseJob {
 
   void run(int task) override {
     std::unique_ptr<ParseScratch> scratch = parser_->scratches.take();
+    scratch->mode = mode_;
     Status& failure = task_failures_[static_cast<std::size_t>(task)];
     const std::size_t first = ranges_.first_of(task);
     for (std::size_t i = first; i < ranges_.first_of(task + 1) && failure.ok(); ++i) {
@@ -55,6 +56,7 @@ class ExampleJob : public ParseJob {
       case Phase::kRows:
         if (failure_.ok() && !plan_.variables.empty()) {
           failure_ = variable_.allocate(plan_, input_.replica_rows, ranges_, sums_, *parser_->pool);
+          mode_ = CopyMode(parser_->pool->bytes_in_use());
           phase_ = Phase::kValues;
           if (failure_.ok() && ranges_.tasks() > 0) return true;
         }
@@ -99,6 +101,7 @@ class ExampleJob : public ParseJob {
       return invalid_argument("the schema asks for the origin of each row, which is not known here");
     }
     HEADRACE_ASSIGN_OR_RETURN(dense_, DenseColumns::allocate(plan_, input_.replica_rows, *parser_->pool));
+    mode_ = CopyMode(parser_->pool->bytes_in_use());
     task_failures_.resize(static_cast<std::size_t>(ranges_.tasks()));
     const auto slots = static_cast<std::size_t>(plan_.slots);
     if (slots == 0) return {};
@@ -144,6 +147,7 @@ class ExampleJob : public ParseJob {
 
   // Written by one thread between the phases.
   Phase phase_ = Phase::kRows;
+  CopyMode mode_;
   Status failure_;
   DenseColumns dense_;
   VariableColumns variable_;

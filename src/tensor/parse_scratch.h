@@ -13,6 +13,7 @@
 #include "example/tensor_proto.h"
 #include "runtime/mutex.h"
 #include "tensor/column_plan.h"
+#include "tensor/copy.h"
 
 namespace headrace {
 
@@ -23,6 +24,7 @@ struct ParseScratch {
   ExampleReader reader;
   std::vector<FeatureView> views;      ///< by key
   std::vector<std::uint8_t*> cursors;  ///< by step: slot of the next row in a dense column
+  CopyMode mode;                       ///< of the phase that runs
   TensorProtoView tensor;
   std::vector<std::string_view> strings;
   std::vector<std::int64_t> integers;

@@ -25,7 +25,8 @@ class RecordsJob : public ParseJob {
   void run(int task) override {
     for (std::size_t i = ranges_.first_of(task); i < ranges_.first_of(task + 1); ++i) {
       const Segment& segment = ranges_.segments()[i];
-      BytesAppender appender(memory_[static_cast<std::size_t>(segment.replica)], segment.local_begin, before_[i]);
+      BytesAppender appender(memory_[static_cast<std::size_t>(segment.replica)], segment.local_begin, before_[i],
+                             mode_);
       for (std::int64_t row = segment.begin; row < segment.end; ++row) {
         const RecordBytes& record = input_.rows[static_cast<std::size_t>(row)];
         appender.append(record.data(), record.size());
@@ -79,6 +80,7 @@ class RecordsJob : public ParseJob {
       store_u64(parts[1].data, 0);
       parts_.push_back(std::move(parts));
     }
+    mode_ = CopyMode(pool_->bytes_in_use());
     return {};
   }
 
@@ -86,6 +88,7 @@ class RecordsJob : public ParseJob {
   const ParseInput input_;
   const RowRanges ranges_;
   Status failure_;
+  CopyMode mode_;
   std::vector<std::int64_t> before_;  // by segment: payload before it in its replica
   std::vector<BytesColumnMemory> memory_;
   std::vector<std::vector<PlacedPart>> parts_;

@@ -34,14 +34,14 @@ inline void prefetch(RecordBytes record) {
   if (list.kind != step.list) return wrong_kind(feature, list.kind);
   switch (step.op) {
     case ColumnOp::kTensor:
-      return write_tensor(feature, step, list, slot, &scratch.tensor);
+      return write_tensor(feature, step, list, slot, scratch.mode, &scratch.tensor);
     case ColumnOp::kRaw:
-      return write_raw(feature, step, list, slot);
+      return write_raw(feature, step, list, slot, scratch.mode);
     default:
       break;
   }
   const std::int64_t count =
-      step.list == ListKind::kInt64 ? write_int64s(step, list, slot) : write_floats(step, list, slot);
+      step.list == ListKind::kInt64 ? write_int64s(step, list, slot) : write_floats(step, list, slot, scratch.mode);
   if (count < 0) return malformed_list(feature.wire_key());
   return count == step.count ? Status() : wrong_count(feature, count);
 }

@@ -25,7 +25,8 @@ class ElementWriter {
                 ParseScratch& scratch)
       : column_(column), scratch_(scratch), size_(size_of(column.dtype)) {
     if (column.dtype == DType::kBytes) {
-      strings_.emplace(BytesColumnMemory{memory.values, memory.offsets, memory.elements}, element, position);
+      strings_.emplace(BytesColumnMemory{memory.values, memory.offsets, memory.elements}, element, position,
+                       scratch.mode);
     } else {
       to_ = memory.values + static_cast<std::size_t>(element) * size_;
     }
@@ -67,7 +68,7 @@ class ElementWriter {
     const std::uint8_t* data = nullptr;
     std::uint64_t size = 0;
     if (decode_bytes_scalar(note.view(), &data, &size) && size == static_cast<std::size_t>(note.count) * size_) {
-      copy_bytes(to_, data, size);
+      scratch_.mode.copy(to_, data, size);
       return true;
     }
     return decode_float_list(note.view(), reinterpret_cast<float*>(to_), note.count) == note.count;
