@@ -20,10 +20,15 @@ class Column:
     """One column of a slice: `rows` is the static number of rows or None."""
 
     def __init__(self, description, rows):
-        self.name, dtype, shape, self.row_lengths, splits_dtype, sparse = description
+        self.name, dtype, shape, row_lengths, splits_dtype, sparse = description
         self.dtype = tf.string if dtype == "bytes" else tf.as_dtype(dtype)
         self._rows = rows
-        self._shape = [None if size < 0 else size for size in shape]
+        # Equal rows behind the last ragged dimension are a dimension of the values, for TensorFlow as for the engine.
+        ragged = len(row_lengths)
+        while ragged > 0 and row_lengths[ragged - 1] >= 0:
+            ragged -= 1
+        self.row_lengths = row_lengths[:ragged]
+        self._shape = [None if size < 0 else size for size in (*row_lengths[ragged:], *shape)]
         self._splits_dtype = tf.as_dtype(splits_dtype)
         if sparse:
             self.form = _SPARSE

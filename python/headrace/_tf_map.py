@@ -91,17 +91,19 @@ def _rows(tensor):
     return tf.shape(tensor, tf.int64)[0]
 
 
+@tf.autograph.experimental.do_not_convert
 def _join(elements):
     """The rows of several elements as one."""
 
     def join(*tensors):
         if isinstance(tensors[0], tf.SparseTensor):
-            return tf.sparse.concat(0, tensors, expand_nonconcat_dims=True)
-        return tf.concat(tensors, 0)
+            return tf.sparse.concat(0, list(tensors), expand_nonconcat_dims=True)
+        return tf.concat(list(tensors), 0)
 
     return tf.nest.map_structure(join, *elements)
 
 
+@tf.autograph.experimental.do_not_convert
 def _share(element, parts):
     """Rows of `element` in shares as large as those of `parts`."""
     sizes = [_rows(tf.nest.flatten(part)[0]) for part in parts]

@@ -113,9 +113,12 @@ class Stream:
     """Elements in order. `next()` gives (number of the batch, element) or raises, and then raises the same again."""
 
     def __init__(self, recipe, position=None):
+        self._worker = None
+        self.pipeline = None
         self.pipeline = recipe.dataset._open(position)
         maker = Maker(recipe, self.pipeline)
-        self._worker = Worker(maker, recipe.ahead) if recipe.mapper is not None else None
+        if recipe.mapper is not None:
+            self._worker = Worker(maker, recipe.ahead)
         self._next = self._worker.next if self._worker is not None else maker.next
         self.first = None  # kept until a second one is asked for: a peek is given again
         self.delivered = 0
@@ -148,12 +151,13 @@ class Stream:
 
     def close(self):
         """Stops the engine and the thread; idempotent."""
+        self.first = None
         if self._worker is not None:
             self._worker.stop()
-        self.pipeline.close()
+        if self.pipeline is not None:
+            self.pipeline.close()
         if self._worker is not None:
             self._worker.join()
-        self.first = None
 
     def __del__(self):
         self.close()

@@ -15,10 +15,16 @@ FEATURES = {
     "tags": tf.io.VarLenFeature(tf.int64),
     "words": tf.io.RaggedFeature(tf.string, row_splits_dtype=tf.int64),
     "scores": tf.io.RaggedFeature(tf.float32, row_splits_dtype=tf.int32),
-    "pairs": tf.io.RaggedFeature(
+    "columns": tf.io.RaggedFeature(
         tf.float32,
         value_key="scores",
         partitions=[tf.io.RaggedFeature.UniformRowLength(1)],
+        row_splits_dtype=tf.int32,
+    ),
+    "pairs": tf.io.RaggedFeature(
+        tf.string,
+        value_key="pieces",
+        partitions=[tf.io.RaggedFeature.UniformRowLength(2), tf.io.RaggedFeature.RowLengths("lengths")],
         row_splits_dtype=tf.int64,
     ),
     "steps": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True, default_value=-1),
@@ -75,11 +81,11 @@ def test_in_python(images, strategy, way):
 
 
 def test_without_strings(images, strategy):
-    features = {name: spec for name, spec in FEATURES.items() if name in ("id", "tags", "scores", "pairs")}
+    features = {name: spec for name, spec in FEATURES.items() if name in ("id", "tags", "scores", "columns")}
     for batch in hrtf.distribute(images(features=features), strategy):
         for replica, numbers in enumerate(batch["id"].values):
             wanted = expected(numbers.numpy())
-            for name in ("tags", "scores", "pairs"):
+            for name in ("tags", "scores", "columns"):
                 assert_same(strategy.experimental_local_results(batch[name])[replica], wanted[name])
 
 

@@ -129,7 +129,7 @@ def test_many_iterators_dropped_in_the_middle(images, strategy):
     """Iterators of endless pipelines, by themselves and behind a strategy: dropping them ends their work."""
     before = engine_threads()
     dataset = hrtf.dataset(images(repeat=True, known=False), structure="id")
-    for _ in range(30):
+    for _ in range(12):
         iterator = iter(dataset.prefetch(2))
         assert next(iterator).shape == [16]
         del iterator

@@ -33,6 +33,8 @@ def example(number):
         "name": texts([b"record-%d" % number]),
         "tags": ints(range(number % 4)),
         "words": texts([b"w%d" % i for i in range((number + 1) % 3)]),
+        "pieces": texts([b"p%d" % i for i in range(number % 3 + 1)]),
+        "lengths": ints([number % 3, 1]),
         "scores": tf.train.Feature(float_list=tf.train.FloatList(value=[number + i / 8 for i in range(number % 5)])),
     }
     return tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
