@@ -31,7 +31,7 @@ HEADER = (
 def _grid(size, parse):
     """tf.data's settings worth trying at that record size."""
     reads = [{}, {"cycle": 4}] if size < 16 << 10 else [{"cycle": 4}, {"cycle": 16}, {"buffer": 1 << 20}]
-    batches = [256, 4096] if size <= 4 << 10 else [256]
+    batches = [256, 4096] if size < 8 << 10 else [256]
     for read in reads:
         for batch in batches:
             name = ", ".join(f"{key} {value}" for key, value in read.items()) or "one reader"
