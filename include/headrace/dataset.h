@@ -42,13 +42,14 @@ struct ReadOptions {
   Verify verify = Verify::kFull;
   OnCorrupt on_corrupt = OnCorrupt::kRaise;
   std::int64_t max_skipped = 1000;  ///< distinct damaged records before skipping becomes an error
-  std::optional<std::int64_t>
-      max_record_bytes;       ///< larger records are kResourceExhausted; at most 4 GiB - 1 in any case
+  /// Larger records are kResourceExhausted; 4 GiB - 1 is the limit in any case.
+  std::optional<std::int64_t> max_record_bytes = std::nullopt;
   bool deterministic = true;  ///< false: interleave takes whichever shard is ready
   int stream_version = 1;
   // performance
-  std::optional<int> num_threads;            ///< default: CPUs this process may use, ceil(min(affinity, cgroup quota))
-  std::optional<std::int64_t> memory_bytes;  ///< default: no limit
+  std::optional<int> num_threads =
+      std::nullopt;  ///< default: CPUs this process may use, ceil(min(affinity, cgroup quota))
+  std::optional<std::int64_t> memory_bytes = std::nullopt;  ///< default: no limit
 };
 
 struct InterleaveOptions {
@@ -57,8 +58,8 @@ struct InterleaveOptions {
 };
 
 struct ShuffleOptions {
-  std::int64_t buffer_size = 0;      ///< records, >= 1
-  std::optional<std::int64_t> seed;  ///< nothing: drawn once, when the step is declared
+  std::int64_t buffer_size = 0;                     ///< records, >= 1
+  std::optional<std::int64_t> seed = std::nullopt;  ///< nothing: drawn once, when the step is declared
   bool reshuffle_each_iteration = true;
   bool mix_epochs = false;  ///< true: with repeat() before it, TensorFlow's mixing stream
 };

@@ -46,7 +46,7 @@ struct Where {
 class [[nodiscard]] Status {
  public:
   Status() = default;  ///< ok
-  Status(StatusCode code, std::string message, Where where = {});
+  Status(StatusCode code, std::string_view message, Where where = {});
 
   static Status ok_status() { return {}; }
 
@@ -70,14 +70,14 @@ class [[nodiscard]] Status {
   std::shared_ptr<const State> state_;
 };
 
-inline Status invalid_argument(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
-inline Status data_loss(std::string message, Where where = {}) {
-  return {StatusCode::kDataLoss, std::move(message), std::move(where)};
+inline Status invalid_argument(std::string_view message) { return {StatusCode::kInvalidArgument, message}; }
+inline Status data_loss(std::string_view message, Where where = {}) {
+  return {StatusCode::kDataLoss, message, std::move(where)};
 }
-inline Status schema_mismatch(std::string message, Where where = {}) {
-  return {StatusCode::kSchemaMismatch, std::move(message), std::move(where)};
+inline Status schema_mismatch(std::string_view message, Where where = {}) {
+  return {StatusCode::kSchemaMismatch, message, std::move(where)};
 }
-inline Status cancelled(std::string message) { return {StatusCode::kCancelled, std::move(message)}; }
+inline Status cancelled(std::string_view message) { return {StatusCode::kCancelled, message}; }
 
 /// A value or a failure.
 template <class T>

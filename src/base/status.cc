@@ -31,7 +31,7 @@ std::string_view to_string(StatusCode code) {
   return kNames[static_cast<std::size_t>(code)];
 }
 
-Status::Status(StatusCode code, std::string message, Where where) {
+Status::Status(StatusCode code, std::string_view message, Where where) {
   if (code == StatusCode::kOk) return;
   state_ = std::make_shared<const State>(State{code, printable_utf8(message, kMaxMessageBytes), std::move(where)});
 }
@@ -48,7 +48,7 @@ std::string Status::to_string() const {
   const Where& at = state_->where;
   std::string text = state_->message;
   std::string place;
-  auto add = [&place](std::string part) { place += (place.empty() ? "" : ", ") + part; };
+  auto add = [&place](const std::string& part) { place += (place.empty() ? "" : ", ") + part; };
   if (!at.path.empty()) add("file " + path_tail(at.path));
   if (at.record >= 0) add("record " + std::to_string(at.record));
   if (at.offset >= 0) add("offset " + std::to_string(at.offset));

@@ -127,7 +127,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   return {};
 }
 
-Status Pipeline::Impl::restore(const Position& position, SourceContext context) {
+Status Pipeline::Impl::restore(const Position& position, const SourceContext& context) {
   if (position.format != 1) {
     return invalid_argument("the saved position has format " + std::to_string(position.format) +
                             "; this library reads format 1");

@@ -1,6 +1,8 @@
 #include "headrace/pipeline.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <new>
 
 #include "pipeline/cardinality.h"
 #include "pipeline/identity.h"
@@ -143,7 +145,8 @@ Pipeline::~Pipeline() {
   if (!impl_) return;
   if (impl_->is_forked()) {
     // The threads and locks of the parent are not here: leave everything as it is until the child exits.
-    static_cast<void>(new std::shared_ptr<Impl>(std::move(impl_)));
+    alignas(std::shared_ptr<Impl>) std::byte never_destroyed[sizeof(std::shared_ptr<Impl>)];
+    ::new (never_destroyed) std::shared_ptr<Impl>(std::move(impl_));
     return;
   }
   impl_->close();

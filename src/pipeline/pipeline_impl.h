@@ -48,7 +48,7 @@ class Pipeline::Impl {
   Status start(const std::optional<Position>& position);
   Status find_files();
   Status make_threads();
-  Status restore(const Position& position, SourceContext context);
+  Status restore(const Position& position, const SourceContext& context);
   bool has_memory() const;
   Status check_memory(std::int64_t batch_bytes) const;
 

@@ -1,45 +1,24 @@
 // In steady state a batch costs a few heap allocations, a record none.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "headrace/example.h"
+#include "support/allocation_count.h"
 #include "tensor/parse_testing.h"
-
-namespace {
-
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  return std::malloc(bytes > 0 ? bytes : 1);
-}
-
-}  // namespace
-
-// The whole test program counts; the library itself never replaces these.
-void* operator new(std::size_t bytes) { return counted(bytes); }
-void* operator new[](std::size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace headrace::testing {
 namespace {
 
 std::int64_t allocations_of_one_batch(BatchParser& parser, const std::vector<RecordBytes>& rows) {
   ParseInput input{.rows = rows, .replica_rows = {static_cast<std::int64_t>(rows.size())}, .origins = {}};
-  const std::int64_t before = allocations.load();
+  const std::int64_t before = allocation_count();
   const std::unique_ptr<ParseJob> job = parser.begin(std::move(input), static_cast<std::int64_t>(rows.size()) / 4);
   do {
     for (int task = 0; task < job->tasks(); ++task) job->run(task);
   } while (job->finish_phase());
   EXPECT_TRUE(job->take().ok());
-  return allocations.load() - before;
+  return allocation_count() - before;
 }
 
 TEST(ParseAllocations, AFewPerBatchNonePerRecord) {
