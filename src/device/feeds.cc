@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/clock.h"
+#include "runtime/stall.h"
 
 namespace headrace {
 
@@ -18,6 +19,7 @@ Feeds::Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, Warn
 
 Wait Feeds::next_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
+  random_stall();
   MutexLock lock(mutex_);
   auto& queue = queues_[static_cast<std::size_t>(replica)];
   std::int64_t& waiting_since_ns = waiting_since_ns_[static_cast<std::size_t>(replica)];

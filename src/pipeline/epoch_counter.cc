@@ -1,5 +1,7 @@
 #include "pipeline/epoch_counter.h"
 
+#include "runtime/stall.h"
+
 namespace headrace {
 namespace {
 
@@ -10,6 +12,7 @@ class EpochCounter final : public RecordStage {
 
   Result<std::size_t> pull(std::size_t max_records, std::vector<RecordRun>* runs,
                            const std::stop_token& stop) override {
+    random_stall();
     Result<std::size_t> pulled = input_->pull(max_records, runs, stop);
     if (!pulled.ok()) return pulled;
     seen_ += static_cast<std::int64_t>(*pulled);

@@ -183,6 +183,7 @@ void Executor::complete(InFlight* batch) {
 
 Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<Delivery>>* delivery) {
   std::shared_ptr<InFlight> batch;
+  random_stall();
   {
     MutexLock lock(mutex_);
     const auto something = [this]() HEADRACE_REQUIRES(mutex_) {
