@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 512 << 10;
 constexpr int kRowsPerArena = 256;
-constexpr int kArenas = 4;
+constexpr int kArenas = 2;
 
 std::uint32_t masked_crc(const std::uint8_t* data, std::size_t size) {
 #if defined(WITH_ISAL)
@@ -63,16 +63,16 @@ class Loop {
  public:
   Loop(std::vector<const char*> shards) : shards_(std::move(shards)), block_(kBlockBytes), arenas_(kArenas) {}
 
-  // Reads for that long; the number of records.
-  std::int64_t run(double seconds, bool touch) {
+  // Reads for that long, and until `least` records; the number of records.
+  std::int64_t run(double seconds, bool touch, std::int64_t least = 0) {
     touch_ = touch;
     records_ = 0;
     const double end = now_s() + seconds;
-    while (now_s() < end) {
+    while (now_s() < end || records_ < least) {
       const int file = open(shards_[next_shard_], O_RDONLY);
       next_shard_ = (next_shard_ + 1) % shards_.size();
       if (file < 0) std::exit(1);
-      shard(file, end);
+      shard(file, end, least);
       close(file);
     }
     return records_;
@@ -81,7 +81,7 @@ class Loop {
   std::uint64_t sum() const { return sum_; }
 
  private:
-  void shard(int file, double end) {
+  void shard(int file, double end, std::int64_t least) {
     std::size_t filled = 0;
     off_t offset = 0;
     for (;;) {
@@ -92,7 +92,7 @@ class Loop {
       const std::size_t taken = frame(filled);
       std::memmove(block_.data(), block_.data() + taken, filled - taken);
       filled -= taken;
-      if (now_s() >= end) return;
+      if (now_s() >= end && records_ >= least) return;
     }
   }
 
@@ -156,7 +156,8 @@ int main(int count, char** arguments) {
   if (count < 4) return 2;
   const double seconds = std::atof(arguments[1]);
   Loop loop(std::vector<const char*>(arguments + 3, arguments + count));
-  loop.run(std::atof(arguments[2]), true);
+  // Twice around, so that no arena grows any more.
+  loop.run(std::atof(arguments[2]), true, 2 * kArenas * kRowsPerArena);
   for (const bool touch : {false, true}) {
     const double cpu = cpu_s();
     const double wall = now_s();
