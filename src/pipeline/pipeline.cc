@@ -12,7 +12,8 @@
 namespace headrace {
 namespace {
 
-constexpr std::chrono::milliseconds kLongWait = std::chrono::hours(1);
+// Between two slices of a wait the executor and the feeds look whether it is time for a warning.
+constexpr std::chrono::milliseconds kWaitSlice{1000};
 
 Status forked() {
   return cancelled("the pipeline was opened before fork() and cannot be used in the child; open it there");
@@ -154,7 +155,7 @@ Pipeline::~Pipeline() {
 
 Result<std::optional<Batch>> Pipeline::next() {
   Result<std::optional<Batch>> batch = std::optional<Batch>();
-  while (next_for(kLongWait, &batch) == Wait::kTimeout) {
+  while (next_for(kWaitSlice, &batch) == Wait::kTimeout) {
   }
   return batch;
 }
@@ -169,7 +170,7 @@ Wait Pipeline::next_for(std::chrono::milliseconds timeout, Result<std::optional<
 
 Result<std::optional<Slice>> Pipeline::next_slice(int replica) {
   Result<std::optional<Slice>> slice = std::optional<Slice>();
-  while (next_slice_for(replica, kLongWait, &slice) == Wait::kTimeout) {
+  while (next_slice_for(replica, kWaitSlice, &slice) == Wait::kTimeout) {
   }
   return slice;
 }
