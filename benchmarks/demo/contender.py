@@ -62,30 +62,38 @@ def answers(request):
 
 
 class _Steps:
-    """The training loop: takes batches, keeps when each wait began and ended."""
+    """The training loop: takes the next batch while the accelerators work, keeps when each wait began and ended.
+
+    The accelerators wait from the moment all of them are done until the next slices are in hand.
+    """
 
     def __init__(self, batches, slices, accelerators):
         self._batches = batches
         self._slices = slices
         self._accelerators = accelerators
+        self._ready = None
         self.waits = []
+
+    def _take(self):
+        return self._slices(next(self._batches)), time.perf_counter()
 
     def until(self, end_s, on_progress=None):
         self.waits.clear()
         reported = time.perf_counter()
         seen = 0
-        while True:
-            asked = time.perf_counter()
-            if asked >= end_s:
-                return asked
-            slices = self._slices(next(self._batches))
-            in_hand = time.perf_counter()
-            self.waits.append((asked, in_hand))
-            self._accelerators.step(slices, in_hand)
+        done = time.perf_counter()
+        while done < end_s:
+            slices, in_hand = self._ready or self._take()
+            begin = max(done, in_hand)
+            self.waits.append((done, begin))
+            self._accelerators.begin(slices, begin)
+            self._ready = self._take()
+            done = self._accelerators.finish()
             if on_progress and in_hand - reported >= _PROGRESS_S:
                 waited = sum(b - a for a, b in self.waits[seen:])
                 on_progress(max(0.0, 1 - waited / (in_hand - reported)))
                 reported, seen = in_hand, len(self.waits)
+        return done
 
 
 def check(request):

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -145,12 +146,36 @@ def test_each_accelerator_gets_its_slice_and_failures_come_back():
             raise ValueError("no such slice")
 
     with accelerators.Accelerators(3, step_s=0.0) as three:
-        three.step([{"x": Array(i)} for i in range(3)], in_hand_s=0.0)
+        before = time.perf_counter()
+        three.begin([{"x": Array(i)} for i in range(3)], begin_s=0.0)
+        assert before <= three.finish() <= time.perf_counter()
         assert sorted(seen) == [0, 1, 2]
         with pytest.raises(ValueError, match="2 slices for 3 accelerators"):
-            three.step([{}, {}], in_hand_s=0.0)
+            three.begin([{}, {}], begin_s=0.0)
         with pytest.raises(ValueError, match="no such slice"):
-            three.step([{"x": Broken()}, {}, {}], in_hand_s=0.0)
+            three.begin([{"x": Broken()}, {}, {}], begin_s=0.0)
+            three.finish()
+
+
+def test_the_next_batch_is_taken_while_the_accelerators_work():
+    class Working:
+        def begin(self, slices, begin_s):
+            events.append(("begin", slices))
+
+        def finish(self):
+            events.append(("finish",))
+            return float("inf")  # past the end of the window
+
+    events = []
+
+    def slices(batch):
+        events.append(("take", batch))
+        return batch
+
+    steps = contender._Steps(iter(range(100)), slices, Working())
+    assert steps.until(time.perf_counter() + 60) == float("inf")
+    assert events == [("take", 0), ("begin", 0), ("take", 1), ("finish",)]
+    assert len(steps.waits) == 1 and steps.waits[0][0] <= steps.waits[0][1]
 
 
 def test_timeline_charges_each_wait_to_its_time():
