@@ -52,7 +52,7 @@ def run_python(path, pieces):
         script += [""] * (line - 1 - len(script)) + body.splitlines()
     with tempfile.TemporaryDirectory() as scratch:
         subprocess.run([sys.executable, "-c", MAKE_DATA], cwd=scratch, check=True)
-        program = Path(scratch) / path.name.replace(".md", ".py")
+        program = Path(scratch) / f"document_{path.stem}.py"  # tensorflow.py would hide the package
         program.write_text("\n".join(script) + "\n")
         return _run([sys.executable, str(program)], scratch)
 
