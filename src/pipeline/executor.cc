@@ -33,6 +33,14 @@ std::int64_t payload_bytes(const RecordBatch& records) {
 
 Executor::Executor(const ExecutorParts& parts) : parts_(parts), delivered_(parts.first_number) {}
 
+Executor::~Executor() {
+  stop();
+  MutexLock lock(mutex_);
+  for (const auto& batch : in_flight_) {
+    if (batch->state == InFlightState::kParsing) parts_.blocks->release(batch->records.runs);
+  }
+}
+
 void Executor::start() {
   sequencer_ = Thread("headrace order", [this] { run_sequencer(); });
 }

@@ -64,7 +64,8 @@ struct Delivery {
 class Executor {
  public:
   explicit Executor(const ExecutorParts& parts);
-  ~Executor() { stop(); }
+  /// The owner has called stop() and closed the task groups.
+  ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
