@@ -105,7 +105,8 @@ class DirectIterator:
         self._position = None
         self._stream = None  # eager delivery, or
         self._graph_feed = None  # delivery in graphs
-        self._handed = None  # absolute number of batches handed out, once known
+        self._handed = 0  # batches of the stream that are behind the user, those before a loaded position included
+        self._takes_first = True  # of a stream that another iterator peeked at
         self._closed = False
 
     def __iter__(self):
@@ -135,11 +136,11 @@ class DirectIterator:
     def state_dict(self):
         """The position behind the last batch handed out; batches that wait ready do not count."""
         pipeline = self._graph_feed.pipeline if self._graph_feed is not None else self._attach().pipeline
+        back = 0
         position = pipeline.position()
-        if self._graph_feed is None and self._handed is None and self._stream.first is not None:
-            self._handed = self._stream.first[0]  # a peek that is still to be given again
-        while self._handed is not None and position.batches != self._handed:
-            position = pipeline.position(position.batches - self._handed)  # again when the engine went on meanwhile
+        while self._graph_feed is None and position.batches != self._handed:
+            back += position.batches - self._handed  # again when more was made ahead meanwhile
+            position = pipeline.position(back)
         return position_to_dict(position)
 
     def load_state_dict(self, state):
@@ -147,6 +148,7 @@ class DirectIterator:
         if self._stream is not None or self._graph_feed is not None:
             raise ArgumentError("load_state_dict: must be called before the first next()")
         self._position = position_from_dict(state)
+        self._handed = self._position.batches
 
     def close(self):
         """Stops the work behind the iterator; idempotent."""
@@ -163,10 +165,11 @@ class DirectIterator:
 
     def _take(self):
         stream = self._attach()
-        if self._handed is None and stream.first is not None:
+        if self._takes_first and stream.first is not None:
             number, element = stream.first
         else:
             number, element = stream.next()
+        self._takes_first = False
         self._handed = number + 1
         return element
 

@@ -8,6 +8,7 @@ from ._tf_map import Mapper
 from .errors import ArgumentError
 
 DEFAULT_AHEAD = 2  # mapped batches that wait ready
+MAX_AHEAD = 60  # the engine knows its position behind each of the last 64 batches
 
 
 def declared(dataset, step):
@@ -70,5 +71,5 @@ class Recipe:
         return dataclasses.replace(self, functions=functions, mapper=mapper)
 
     def with_ahead(self, ahead):
-        """The same with that many mapped batches waiting ready."""
-        return dataclasses.replace(self, ahead=ahead)
+        """The same with that many mapped batches (at most MAX_AHEAD) waiting ready."""
+        return dataclasses.replace(self, ahead=min(ahead, MAX_AHEAD))

@@ -160,6 +160,25 @@ def test_position_is_that_of_the_batches_handed_out(images, strategy):
         assert sorted(ids(head) + tail) == list(range(RECORDS))
 
 
+def test_position_while_batches_are_made_ahead(images, strategy):
+    dataset = hrtf.distribute(images(repeat=True, known=False), strategy, map=lambda batch: batch).prefetch(20)
+    iterator = iter(dataset)
+    for count in range(40):
+        assert iterator.state_dict()["batches"] == count
+        next(iterator)
+
+
+def test_position_of_a_peek(images, strategy):
+    for map_function in (None, lambda batch: batch):
+        dataset = hrtf.distribute(images(), strategy, map=map_function)
+        peeked = next(iter(dataset))
+        iterator = iter(dataset)
+        assert iterator.state_dict()["batches"] == 0
+        assert ids([next(iterator)]) == ids([peeked])
+        assert iterator.state_dict()["batches"] == 1
+        assert len(set(ids(list(iterator)) + ids([peeked]))) == RECORDS
+
+
 def test_errors_come_as_headraces_own(images, strategy, shards, tmp_path):
     damaged = tmp_path / "damaged.tfrecord"
     content = bytearray(open(shards[0], "rb").read())
