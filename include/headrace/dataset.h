@@ -99,7 +99,9 @@ class Dataset {
   Dataset batch(const BatchOptions& options) const;
   Dataset parse(Schema schema) const;
   Dataset prefetch_to_device(const DeviceOptions& options) const;
-  Dataset assert_cardinality(std::int64_t records) const;  ///< records an epoch of the source
+  /// States the records of an epoch of the source. An epoch with more (kInvalidArgument) or fewer (kDataLoss) ends in a
+  /// failure behind all its records, unless damaged records are skipped.
+  Dataset assert_cardinality(std::int64_t records) const;
 
   const Status& status() const { return status_; }
   std::vector<OpDescription> ops() const;

@@ -1,5 +1,7 @@
 #include "pipeline/epoch_counter.h"
 
+#include <string>
+
 #include "runtime/stall.h"
 
 namespace headrace {
@@ -7,8 +9,9 @@ namespace {
 
 class EpochCounter final : public RecordStage {
  public:
-  EpochCounter(std::unique_ptr<RecordStage> input, std::shared_ptr<std::atomic<std::int64_t>> records)
-      : input_(std::move(input)), records_(std::move(records)) {}
+  EpochCounter(std::unique_ptr<RecordStage> input, std::shared_ptr<std::atomic<std::int64_t>> records,
+               std::optional<std::int64_t> stated)
+      : input_(std::move(input)), records_(std::move(records)), stated_(stated) {}
 
   Result<std::size_t> pull(std::size_t max_records, std::vector<RecordRun>* runs,
                            const std::stop_token& stop) override {
@@ -17,6 +20,7 @@ class EpochCounter final : public RecordStage {
     if (!pulled.ok()) return pulled;
     seen_ += static_cast<std::int64_t>(*pulled);
     if (*pulled == 0) {
+      if (stated_ && *stated_ != seen_) return miscounted();
       std::int64_t unknown = -1;
       records_->compare_exchange_strong(unknown, seen_);
     }
@@ -41,16 +45,24 @@ class EpochCounter final : public RecordStage {
   }
 
  private:
+  Status miscounted() const {
+    const std::string text = "assert_cardinality(records=" + std::to_string(*stated_) + "): the files hold " +
+                             std::to_string(seen_) + " records";
+    return seen_ < *stated_ ? data_loss(text) : invalid_argument(text);
+  }
+
   const std::unique_ptr<RecordStage> input_;
   const std::shared_ptr<std::atomic<std::int64_t>> records_;
+  const std::optional<std::int64_t> stated_;
   std::int64_t seen_ = 0;
 };
 
 }  // namespace
 
 std::unique_ptr<RecordStage> make_epoch_counter(std::unique_ptr<RecordStage> input,
-                                                std::shared_ptr<std::atomic<std::int64_t>> records) {
-  return std::make_unique<EpochCounter>(std::move(input), std::move(records));
+                                                std::shared_ptr<std::atomic<std::int64_t>> records,
+                                                std::optional<std::int64_t> stated) {
+  return std::make_unique<EpochCounter>(std::move(input), std::move(records), stated);
 }
 
 }  // namespace headrace

@@ -51,6 +51,37 @@ TEST(Errors, BadRowEndsTheStreamBehindTheGoodOnes) {
   }
 }
 
+TEST(Errors, AnotherNumberOfRecordsThanStatedEndsTheEpoch) {
+  const TemporaryFolder folder;
+  const Files files{write_shards(folder, {10, 5}), true};
+  for (const std::int64_t stated : {14, 15, 20}) {
+    const Dataset dataset = TFRecordDataset(files).repeat(2).shuffle({.buffer_size = 4}).batch({.size = 8});
+    Result<Pipeline> pipeline = dataset.assert_cardinality(stated).parse(id_schema()).open();
+    ASSERT_TRUE(pipeline.ok());
+    const Delivered got = drain(*pipeline);
+    if (stated == 15) {
+      EXPECT_TRUE(got.end.ok()) << got.end.to_string();
+      EXPECT_EQ(got.flat().size(), 30U);
+      continue;
+    }
+    EXPECT_EQ(got.flat().size(), 15U);
+    EXPECT_EQ(got.end.code(), stated == 14 ? StatusCode::kInvalidArgument : StatusCode::kDataLoss);
+    EXPECT_EQ(got.end.message(),
+              "assert_cardinality(records=" + std::to_string(stated) + "): the files hold 15 records");
+    EXPECT_EQ(pipeline->next().status().to_string(), got.end.to_string());
+  }
+}
+
+TEST(Errors, SkippingDamageDoesNotCountAgainstTheStatedNumber) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> paths = write_shards(folder, {4});
+  damage(paths[0], framed_size(0) + 12);
+  const Dataset dataset = TFRecordDataset({paths, true}, {.on_corrupt = OnCorrupt::kSkip}).assert_cardinality(4);
+  const Delivered got = drain(dataset.batch({.size = 8}).parse(id_schema()));
+  EXPECT_TRUE(got.end.ok()) << got.end.to_string();
+  EXPECT_EQ(got.batches, (Batches{{0, 2, 3}}));
+}
+
 TEST(Errors, DamageInOneShardStandsAtItsPlaceInTheInterleave) {
   const TemporaryFolder folder;
   const std::vector<std::string> paths = write_shards(folder, {4, 4});  // ids 0-3 and 4-7

@@ -1,5 +1,7 @@
 #include "pipeline/wiring.h"
 
+#include <optional>
+
 #include "batch/stages.h"
 #include "pipeline/epoch_counter.h"
 
@@ -96,7 +98,11 @@ SourceOptions source_options(const std::shared_ptr<const Op>& last) {
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
                                         const SourceOptions& options,
                                         std::shared_ptr<std::atomic<std::int64_t>> source_records) {
-  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records)), context.blocks);
+  // Who skips damaged records has said that some may be missing.
+  std::optional<std::int64_t> stated;
+  const auto* cardinality = find_op<CardinalityOp>(last);
+  if (cardinality != nullptr && options.read.on_corrupt == OnCorrupt::kRaise) stated = cardinality->records;
+  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records), stated), context.blocks);
   const std::vector<const Op*> ops = ops_in_order(last);
   for (std::size_t i = 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
   return wiring.finish();

@@ -39,6 +39,7 @@ class InterleaveSource : public RecordStage {
   Visit refill(Slot* slot);
   Visit open_next(Slot* slot);
   std::size_t hand_out(Slot* slot, std::size_t most, std::vector<RecordRun>* runs);
+  void warn_of_empty(std::uint32_t shard);
   void leave_slot();
   bool take_ready_slot();
   Status wait(const std::stop_token& stop);
@@ -71,6 +72,12 @@ void InterleaveSource::open_ahead() {
     ahead_.push_back(make_stream(next_shard_ + ahead_.size(), {}));
     ahead_.back()->start(ahead_.size());
   }
+}
+
+// The list of files has told of those of 0 bytes; here a compressed shard of nothing shows.
+void InterleaveSource::warn_of_empty(std::uint32_t shard) {
+  const ShardFile& file = shared_->context.shards->files[shard];
+  if (file.bytes > 0) shared_->context.warnings->add("empty shard", "a shard without records: " + file.path);
 }
 
 void InterleaveSource::leave_slot() {
@@ -109,6 +116,7 @@ InterleaveSource::Visit InterleaveSource::refill(Slot* slot) {
   }
   if (step == ReadStep::kFailed && failure_.ok()) failure_ = piece.failure;
   if (!failure_.ok()) return Visit::kFailed;
+  if (slot->place.ordinal == 0 && piece.damage.empty()) warn_of_empty(slot->stream->shard());
   slot->stream.reset();
   --open_;
   leave_slot();

@@ -48,6 +48,18 @@ const OrderCase kOrders[] = {
     {{0, 0}, 2, 1, ""},
 };
 
+TEST(InterleaveSource, ShardsWithoutRecordsAreOneWarning) {
+  const ScratchFolder folder;
+  SourceWorld world(write_shards(folder, {0, 2, 0}));
+  auto list = std::make_shared<ShardList>(*world.shards);
+  for (ShardFile& file : list->files) file.bytes = 20;  // as a compressed file of nothing has
+  world.shards = std::move(list);
+  const auto source = make_source(world.context(), {.cycle_length = 1});
+  source->begin_epoch(0);
+  EXPECT_EQ(pull_all(source.get(), &world.blocks).payloads.size(), 2U);
+  EXPECT_EQ(world.warnings.texts(), std::vector<std::string>{"a shard without records: " + folder.path("shard0")});
+}
+
 TEST(InterleaveSource, OrderIsThatOfTensorFlow) {
   for (const OrderCase& order : kOrders) {
     const ScratchFolder folder;
