@@ -1,3 +1,5 @@
+#include <nanobind/stl/string.h>
+
 #include <string>
 #include <string_view>
 #include <utility>

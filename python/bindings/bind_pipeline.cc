@@ -16,6 +16,7 @@
 #include "headrace/report.h"
 #include "headrace/trace.h"
 #include "pipeline_handle.h"
+#include "waiting.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
@@ -36,7 +37,7 @@ std::unique_lock<std::timed_mutex> take_turn(const PipelineHandle& self, std::ti
   while (!lock.owns_lock()) {
     if (getpid() != self.owner) raise(cancelled("the pipeline was opened before fork(); open one in this process"));
     {
-      nb::gil_scoped_release release;
+      const WithoutGil waiting;
       static_cast<void>(lock.try_lock_for(kWaitSlice));
     }
     if (!lock.owns_lock()) check_signals();
@@ -51,7 +52,7 @@ T wait_with_signals(WaitFor wait) {
   Wait found = wait(std::chrono::milliseconds(0), &result);
   while (found == Wait::kTimeout) {
     {
-      nb::gil_scoped_release release;
+      const WithoutGil waiting;
       found = wait(kWaitSlice, &result);
     }
     if (found == Wait::kTimeout) check_signals();
@@ -152,6 +153,13 @@ void bind_report(nb::module_& m) {
 void bind_pipeline(nb::module_& m) {
   bind_position(m);
   bind_report(m);
+  m.def(
+      "begin_exit",
+      [] {
+        WithoutGil::main_thread() = std::this_thread::get_id();
+        interpreter_ends = true;
+      },
+      "The interpreter ends: from now on only the calling thread comes back from a wait.");
   nb::class_<PipelineHandle>(m, "Pipeline", nb::is_weak_referenceable(),
                              "A running dataset; see headrace/pipeline.h. Waits release the GIL and answer Ctrl-C.")
       .def("next", next, "The next Batch; StopIteration at the end; the failure that ended the stream.")

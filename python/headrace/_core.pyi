@@ -9,6 +9,11 @@ import numpy
 from numpy.typing import NDArray
 
 
+def set_leak_warnings(on: bool) -> None:
+    """
+    Whether objects that outlive the interpreter are reported on stderr; for tests. Off.
+    """
+
 class DenseColumn:
     """
     One feature of a batch as a dense, writable, C-contiguous array [rows, ...] in host memory. Speaks DLPack, the buffer protocol and NumPy, all without a copy.
@@ -48,7 +53,7 @@ class DenseColumn:
 
     def __getitem__(self, arg: object, /) -> object: ...
 
-    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+    def __repr__(self) -> str: ...
 
 class BytesColumn:
     """
@@ -90,7 +95,7 @@ class BytesColumn:
 
     def __getitem__(self, arg: object, /) -> object: ...
 
-    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+    def __repr__(self) -> str: ...
 
 class Ragged:
     """
@@ -131,7 +136,7 @@ class Ragged:
 
     def __getitem__(self, arg: int, /) -> object: ...
 
-    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+    def __repr__(self) -> str: ...
 
 class Slice:
     """One replica's share of a batch: a mapping from name to column."""
@@ -158,7 +163,7 @@ class Slice:
     def rows(self) -> int:
         """Rows of this share."""
 
-    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+    def __repr__(self) -> str: ...
 
 class Batch:
     """
@@ -203,7 +208,7 @@ class Batch:
     def epoch(self) -> int:
         """Epoch of the first row, from 0."""
 
-    def __repr__(self) -> "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": ...
+    def __repr__(self) -> str: ...
 
 class Feature:
     """One feature as the engine sees it; see headrace/schema.h."""
@@ -421,6 +426,11 @@ class Report:
     def to_json(self) -> object:
         """The report as JSON text."""
 
+def begin_exit() -> None:
+    """
+    The interpreter ends: from now on only the calling thread comes back from a wait.
+    """
+
 class Pipeline:
     """
     A running dataset; see headrace/pipeline.h. Waits release the GIL and answer Ctrl-C.
@@ -478,7 +488,7 @@ class Dataset:
 
     def prefetch_to_device(self, devices: Sequence[str], depth: int = 2) -> Dataset: ...
 
-    def open(self, position: Position | None = None) -> "std::unique_ptr<headrace::python::PipelineHandle, std::default_delete<headrace::python::PipelineHandle> >":
+    def open(self, position: Position | None = None) -> Pipeline:
         """Finds and checks the files and starts reading."""
 
     def check(self) -> list:
@@ -532,13 +542,13 @@ class TensorflowSource:
     def close(self) -> None:
         """Stops the work behind the source; idempotent."""
 
-def tensorflow_source(pipeline: Pipeline, plan: TensorflowPlan) -> "std::unique_ptr<headrace::python::(anonymous namespace)::SourceHandle, std::default_delete<headrace::python::(anonymous namespace)::SourceHandle> >":
+def tensorflow_source(pipeline: Pipeline, plan: TensorflowPlan) -> TensorflowSource:
     """A source over the slices of a running pipeline."""
 
-def tensorflow_dataset_source(dataset: Dataset, plan: TensorflowPlan) -> "std::unique_ptr<headrace::python::(anonymous namespace)::SourceHandle, std::default_delete<headrace::python::(anonymous namespace)::SourceHandle> >":
+def tensorflow_dataset_source(dataset: Dataset, plan: TensorflowPlan) -> TensorflowSource:
     """A source whose open() starts a pipeline of its own."""
 
-def tensorflow_batch_source(plan: TensorflowPlan) -> "std::unique_ptr<headrace::python::(anonymous namespace)::SourceHandle, std::default_delete<headrace::python::(anonymous namespace)::SourceHandle> >":
+def tensorflow_batch_source(plan: TensorflowPlan) -> TensorflowSource:
     """A source over one batch that Python has taken."""
 
 def tensorflow_seed(seed: int, epoch: int, batch_number: int, replica: int) -> tuple:

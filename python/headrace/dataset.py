@@ -100,7 +100,10 @@ class Dataset:
         return self._with(core, devices=[_core.parse_device(name) for name in names])
 
     def assert_cardinality(self, records):
-        """States the number of records of one epoch of the source; another number found is an error."""
+        """States the number of records of one epoch of the source; another number is an error at its end.
+
+        With on_corrupt="skip" it only serves len(): damaged records are missing.
+        """
         return self._with(self._core.assert_cardinality(arguments.integer("records", records)))
 
     def set_epoch(self, epoch):

@@ -26,7 +26,8 @@ def open_core(core_dataset, position=None):
 
 @atexit.register
 def _close_all():
-    # Engine threads must be joined while the interpreter still stands.
+    # Engine threads must be joined while the interpreter still stands. Daemon threads that wait in next() stay there.
+    _core.begin_exit()
     for pipeline in list(_running):
         pipeline.close()
 

@@ -1,7 +1,9 @@
 """What the Python tests share: shards in a temporary folder, and scripts run by an interpreter of their own."""
 
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import headrace as hr
@@ -46,6 +48,22 @@ def numbers(tmp_path):
 def ids(batches):
     """The ids of all rows of `batches`, in order."""
     return [int(i) for batch in batches for i in batch["id"].numpy()]
+
+
+@pytest.fixture
+def unprivileged(tmp_path):
+    """A folder for tests of what may not be read. Root may read everything: another user does the rest of the test."""
+    if os.geteuid() != 0:
+        yield tmp_path
+        return
+    nobody = 65534
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, nobody, nobody)
+        os.seteuid(nobody)
+        try:
+            yield Path(folder)
+        finally:
+            os.seteuid(0)
 
 
 @pytest.fixture

@@ -118,7 +118,6 @@ def test_length(numbers):
     assert dataset and iter(dataset)
 
 
-@pytest.mark.xfail(reason="the engine takes the stated number without counting")
 def test_a_wrong_cardinality_is_an_error(numbers):
     with pytest.raises(hr.Error, match="99"):
         list(hr.TFRecordDataset(numbers).assert_cardinality(99).batch(10).parse(NUMBERS))
