@@ -1,7 +1,7 @@
 """Bad input, one test for each way in which files, records and arguments go wrong.
 
-Each asserts the type of the error, the file, record, offset and key it names, that everything before it is delivered, and
-that every later call raises it again; in pipelines of several shapes, which must agree.
+Each asserts the type of the error, the file, record, offset and key it names, that everything before it is delivered,
+and that every later call raises it again; in pipelines of several shapes, which must agree.
 """
 
 import gzip
@@ -323,13 +323,37 @@ MISMATCHES = {
         example(id=9, k=INTS),
         "(?i)multiple",
     ),
-    "list cut in a varint": (hr.VarLenFeature(hr.int64), example(id=9, k=field(3, field(1, b"\x01\xff"))), "(?i)parse|malformed"),
-    "floats of 7 bytes": (hr.VarLenFeature(hr.float32), example(id=9, k=field(2, field(1, b"1234567"))), "(?i)parse|malformed"),
-    "no TensorProto": (hr.TensorFeature([2, 3], hr.float32), hr.make_example({"id": 9, "k": b"\xff\xff\xff\xff"}), "TensorProto"),
-    "TensorProto cut": (hr.TensorFeature([2, 3], hr.float32), hr.make_example({"id": 9, "k": TENSOR[:-3]}), "TensorProto"),
+    "list cut in a varint": (
+        hr.VarLenFeature(hr.int64),
+        example(id=9, k=field(3, field(1, b"\x01\xff"))),
+        "(?i)parse|malformed",
+    ),
+    "floats of 7 bytes": (
+        hr.VarLenFeature(hr.float32),
+        example(id=9, k=field(2, field(1, b"1234567"))),
+        "(?i)parse|malformed",
+    ),
+    "no TensorProto": (
+        hr.TensorFeature([2, 3], hr.float32),
+        hr.make_example({"id": 9, "k": b"\xff\xff\xff\xff"}),
+        "TensorProto",
+    ),
+    "TensorProto cut": (
+        hr.TensorFeature([2, 3], hr.float32),
+        hr.make_example({"id": 9, "k": TENSOR[:-3]}),
+        "TensorProto",
+    ),
     "TensorProto of 0 bytes": (hr.TensorFeature([2, 3], hr.float32), hr.make_example({"id": 9, "k": b""}), ""),
-    "TensorProto of another dtype": (hr.TensorFeature([2, 3], hr.float64), hr.make_example({"id": 9, "k": TENSOR}), "float"),
-    "TensorProto of another shape": (hr.TensorFeature([3, 2], hr.float32), hr.make_example({"id": 9, "k": TENSOR}), "2.*3"),
+    "TensorProto of another dtype": (
+        hr.TensorFeature([2, 3], hr.float64),
+        hr.make_example({"id": 9, "k": TENSOR}),
+        "float",
+    ),
+    "TensorProto of another shape": (
+        hr.TensorFeature([3, 2], hr.float32),
+        hr.make_example({"id": 9, "k": TENSOR}),
+        "2.*3",
+    ),
     "TensorProto of another rank": (hr.TensorFeature([6], hr.float32), hr.make_example({"id": 9, "k": TENSOR}), "2.*3"),
     "two TensorProtos": (hr.TensorFeature([2, 3], hr.float32), hr.make_example({"id": 9, "k": [TENSOR, TENSOR]}), "2"),
     "raw bytes of another size": (hr.RawFeature([2], hr.int32), hr.make_example({"id": 9, "k": b"1234567"}), "7"),
