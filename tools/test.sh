@@ -26,16 +26,6 @@ finish() {
   say "everything passed"
 }
 
-python_examples() {
-  local example status=0
-  for example in examples/*.py examples/python/*.py; do
-    if [[ ! -f $example ]]; then continue; fi
-    echo "$example"
-    timeout 300 "$PYTHON" "$example" || { echo "$example: exit $?"; status=1; }
-  done
-  return $status
-}
-
 # The wheel as a user gets it: built by pip, installed into a folder of its own, imported from there alone.
 wheel() {
   local out="$ROOT/build/wheel"
@@ -55,7 +45,6 @@ run_tests() {
   step files "$PYTHON" tests/checks/check_files.py
   step format "$PYTHON" tests/checks/check_format.py
   step stub "$PYTHON" tests/checks/check_stub.py
-  step examples python_examples
   step documents "$PYTHON" tests/checks/check_documents.py
   step wheel wheel
   finish

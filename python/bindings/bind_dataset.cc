@@ -16,6 +16,7 @@
 #include "headrace/pipeline.h"
 #include "pipeline_handle.h"
 #include "read_options.h"
+#include "waiting.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
@@ -45,7 +46,7 @@ DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, con
 std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optional<Position>& position) {
   Result<Pipeline> pipeline = cancelled("not opened");
   {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     pipeline = self.dataset.open(position);
   }
   return std::make_unique<PipelineHandle>(std::make_shared<Pipeline>(unwrap(std::move(pipeline))), self.schema);
@@ -54,7 +55,7 @@ std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optio
 nb::list check(const DatasetHandle& self) {
   Result<std::vector<std::string>> warnings = cancelled("not checked");
   {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     warnings = self.dataset.check();
   }
   nb::list texts;

@@ -13,6 +13,7 @@
 #include "failure.h"
 #include "headrace/example.h"
 #include "headrace/schema.h"
+#include "waiting.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
@@ -156,7 +157,7 @@ void bind_builder(nb::module_& m) {
 SliceHandle parse(std::vector<std::string_view> serialized, const Schema& schema, int num_threads) {
   Result<Slice> slice = Status();
   {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     slice = parse_example(serialized, schema, num_threads);
   }
   return {std::make_shared<const Slice>(unwrap(std::move(slice)))};

@@ -83,7 +83,7 @@ SliceHandle next_slice(PipelineHandle& self, int replica) {
 Position position(const PipelineHandle& self, int back) {
   Result<Position> found = cancelled("no position");
   {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     found = self.pipeline->position(back);
   }
   return unwrap(std::move(found));
@@ -153,13 +153,8 @@ void bind_report(nb::module_& m) {
 void bind_pipeline(nb::module_& m) {
   bind_position(m);
   bind_report(m);
-  m.def(
-      "begin_exit",
-      [] {
-        WithoutGil::main_thread() = std::this_thread::get_id();
-        interpreter_ends = true;
-      },
-      "The interpreter ends: from now on only the calling thread comes back from a wait.");
+  m.def("begin_exit", WithoutGil::begin_exit,
+        "The interpreter ends: from now on only the calling thread comes back from a wait.");
   nb::class_<PipelineHandle>(m, "Pipeline", nb::is_weak_referenceable(),
                              "A running dataset; see headrace/pipeline.h. Waits release the GIL and answer Ctrl-C.")
       .def("next", next, "The next Batch; StopIteration at the end; the failure that ended the stream.")
@@ -171,7 +166,7 @@ void bind_pipeline(nb::module_& m) {
       .def("cardinality", [](const PipelineHandle& self) { return self.pipeline->cardinality(); })
       .def("position", position, "back"_a = 0, "Behind the last batch delivered, or the `back`-th before it.")
       .def(
-          "close", [](PipelineHandle& self) { self.pipeline->close(); }, nb::call_guard<nb::gil_scoped_release>(),
+          "close", [](PipelineHandle& self) { self.pipeline->close(); }, nb::call_guard<WithoutGil>(),
           "Stops all work and joins; idempotent; from any thread.")
       .def("report", [](const PipelineHandle& self) { return report(*self.pipeline); })
       .def(

@@ -11,6 +11,7 @@
 #include "failure.h"
 #include "headrace/records.h"
 #include "read_options.h"
+#include "waiting.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
@@ -34,7 +35,7 @@ struct WriterHandle {
 nb::bytes next_record(ReaderHandle& self) {
   Result<std::optional<std::string>> record = std::optional<std::string>();
   {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     std::lock_guard lock(self.turn);
     if (!self.reader) {
       record = cancelled("the reader is closed");
@@ -55,7 +56,7 @@ nb::bytes next_record(ReaderHandle& self) {
 void write_record(WriterHandle& self, const nb::bytes& record) {
   Status status;
   {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     std::lock_guard lock(self.turn);
     status = self.writer ? self.writer->write(to_view(record)) : cancelled("the writer is closed");
   }
@@ -65,7 +66,7 @@ void write_record(WriterHandle& self, const nb::bytes& record) {
 void close_writer(WriterHandle& self) {
   Status status;
   {
-    nb::gil_scoped_release release;
+    const WithoutGil release;
     std::lock_guard lock(self.turn);
     if (self.writer) status = self.writer->close();
   }
@@ -74,7 +75,7 @@ void close_writer(WriterHandle& self) {
 
 template <class Handle, class Member>
 void drop(Handle& self, Member member) {
-  nb::gil_scoped_release release;
+  const WithoutGil release;
   std::lock_guard lock(self.turn);
   (self.*member).reset();
 }

@@ -16,6 +16,7 @@
 #include "pipeline_handle.h"
 #include "tensorflow_plan.h"
 #include "tensorflow_source.h"
+#include "waiting.h"
 
 namespace nb = nanobind;
 
@@ -32,7 +33,7 @@ struct SourceHandle {
   SourceHandle(const SourceHandle&) = delete;
   SourceHandle& operator=(const SourceHandle&) = delete;
   ~SourceHandle() {
-    const nb::gil_scoped_release waiting;  // closing joins threads
+    const WithoutGil waiting;  // closing joins threads
     close_tensorflow_source(address);
   }
   const std::int64_t address;
@@ -112,7 +113,7 @@ void bind_source(nb::module_& m) {
           nb::arg("batch"), "What a source of tensorflow_batch_source() gives next: slice r for replica r.")
       .def(
           "close", [](const SourceHandle& self) { close_tensorflow_source(self.address); },
-          nb::call_guard<nb::gil_scoped_release>(), "Stops the work behind the source; idempotent.");
+          nb::call_guard<WithoutGil>(), "Stops the work behind the source; idempotent.");
 }
 
 }  // namespace
@@ -144,7 +145,7 @@ void bind_tensorflow(nb::module_& m) {
       },
       nb::arg("seed"), nb::arg("epoch"), nb::arg("batch_number"), nb::arg("replica"),
       "Two int32, a pure function of the arguments: the seed that map functions get.");
-  m.def("close_tensorflow_sources", close_all_tensorflow_sources, nb::call_guard<nb::gil_scoped_release>(),
+  m.def("close_tensorflow_sources", close_all_tensorflow_sources, nb::call_guard<WithoutGil>(),
         "Closes every source of this process; for its end.");
 }
 

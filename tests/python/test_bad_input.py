@@ -13,7 +13,7 @@ import headrace as hr
 import numpy as np
 import pytest
 
-from conftest import NUMBERS, number_record, write_numbers, write_shard
+from number_shards import NUMBERS, number_record, write_numbers, write_shard
 from wire_bytes import example, field, frame, framed, varint
 
 ID = {"id": hr.FixedLenFeature([], hr.int64)}

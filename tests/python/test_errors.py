@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from headrace import errors
 
-from conftest import NUMBERS, ids, number_record, write_numbers, write_shard
+from number_shards import NUMBERS, ids, number_record, write_numbers, write_shard
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,30 @@ import sys
 
 import pytest
 
-from conftest import ROOT
+from number_shards import ROOT
 
-NEEDS = {"read_batches.py": None, "resume_training.py": None, "torch_loop.py": "torch", "jax_arrays.py": "jax"}
+# What each example needs, and whether it takes a folder for its data.
+EXAMPLES = {
+    "read_batches.py": (None, True),
+    "resume_training.py": (None, True),
+    "keras_mirrored.py": ("tensorflow", False),
+    "torch_loop.py": ("torch", True),
+    "jax_arrays.py": ("jax", True),
+}
 
 
-@pytest.mark.parametrize("name", NEEDS)
+def test_every_example_is_here():
+    assert {path.name for path in (ROOT / "examples").glob("*.py")} == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name, tmp_path):
-    if NEEDS[name] is not None and importlib.util.find_spec(NEEDS[name]) is None:
-        pytest.skip(f"{NEEDS[name]} is not installed")
+    package, takes_folder = EXAMPLES[name]
+    if package is not None and importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    arguments = [tmp_path / "data"] if takes_folder else []
     done = subprocess.run(
-        [sys.executable, ROOT / "examples" / name, tmp_path / "data"], capture_output=True, text=True, timeout=300
+        [sys.executable, ROOT / "examples" / name, *arguments], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

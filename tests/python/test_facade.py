@@ -6,7 +6,7 @@ import headrace as hr
 import numpy as np
 import pytest
 
-from conftest import NUMBERS, ids, number_record
+from number_shards import NUMBERS, ids, number_record
 
 
 def test_records_are_bytes_in_file_order(numbers):

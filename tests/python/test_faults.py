@@ -14,7 +14,7 @@ import fault_cases
 import headrace as hr
 import pytest
 
-from conftest import ROOT
+from number_shards import ROOT
 
 KEPT = ROOT / "tests" / "fault" / "cases"
 WHOLE = ROOT.parent / "shared" / "faults"

@@ -11,7 +11,7 @@ import time
 import headrace as hr
 import pytest
 
-from conftest import NUMBERS, ROOT, ids, write_numbers
+from number_shards import NUMBERS, ROOT, ids, write_numbers
 
 
 def endless(files):

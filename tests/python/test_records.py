@@ -7,7 +7,7 @@ import headrace as hr
 import numpy as np
 import pytest
 
-from conftest import write_shard
+from number_shards import write_shard
 
 RECORDS = [b"", b"a", bytes(range(256)), b"x" * 100_000]
 

@@ -5,7 +5,7 @@ import json
 import headrace as hr
 import pytest
 
-from conftest import NUMBERS, write_numbers
+from number_shards import NUMBERS, write_numbers
 
 
 def batches_of(iterator):

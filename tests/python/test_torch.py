@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from conftest import NUMBERS  # noqa: E402
+from number_shards import NUMBERS  # noqa: E402
 
 
 def dataset(files):
