@@ -1,4 +1,4 @@
-"""Document check: what README.md, HACKING.md and docs/*.md tell people to type works as written.
+"""Document check: what README.md, HACKING.md and docs/**/*.md tell people to type works as written.
 
 - All ```python blocks of one document run in order in one process, in a scratch folder that holds data/train-*.tfrecord
   (an `image` feature with a serialized float32 TensorProto [32, 32, 3], an int64 `label`) and data/validation-*.tfrecord.
@@ -105,7 +105,7 @@ def check(path):
 
 def main():
     named = [Path(name).resolve() for name in sys.argv[1:]]
-    paths = named or [ROOT / "README.md", ROOT / "HACKING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    paths = named or [ROOT / "README.md", ROOT / "HACKING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     ran, failed = 0, 0
     for path in paths:
         if not path.exists():
