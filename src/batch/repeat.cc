@@ -13,7 +13,7 @@ class RepeatStage final : public RecordStage {
     if (count_ == 0) return std::size_t{0};
     while (true) {
       if (stop.stop_requested()) return stopped_between_pulls();
-      const auto got = input_->pull(max_records, runs, stop);
+      auto got = input_->pull(max_records, runs, stop);
       if (!got.ok()) return got;
       if (*got > 0) {
         empty_ = false;

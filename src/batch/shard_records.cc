@@ -26,7 +26,7 @@ class ShardStage final : public RecordStage {
       const std::uint64_t more = std::min<std::uint64_t>(max_records - 1, kAskedAtOnce / num_shards_);
       const std::uint64_t ask = std::min(distance() + 1, kAskedAtOnce) + more * num_shards_;
       asked_.clear();
-      const auto got = input_->pull(static_cast<std::size_t>(ask), &asked_, stop);
+      auto got = input_->pull(static_cast<std::size_t>(ask), &asked_, stop);
       if (!got.ok() || *got == 0) return got;
       kept = split(runs);
     }

@@ -168,7 +168,7 @@ class ShuffleStage final : public RecordStage {
   /// One pull of the input; its end and its failure become input_state_. Only a stop request is a failure here.
   Result<std::size_t> ask_input(std::size_t max_records, const std::stop_token& stop) {
     incoming_.clear();
-    const auto got = input_->pull(max_records, &incoming_, stop);
+    auto got = input_->pull(max_records, &incoming_, stop);
     if (got.ok()) {
       if (*got == 0) input_state_ = Input::kEpochEnded;
       input_records_ += *got;
@@ -264,7 +264,7 @@ class ShuffleStage final : public RecordStage {
     std::vector<RecordId> held(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(current));
     held.insert(held.end(), ids.begin() + static_cast<std::ptrdiff_t>(next), ids.end());
     std::vector<RecordRun> records;
-    const Status fetched = fetcher->fetch(held, &records);
+    Status fetched = fetcher->fetch(held, &records);
     if (!fetched.ok()) {
       blocks_->release(records);
       return fetched;

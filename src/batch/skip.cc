@@ -20,7 +20,7 @@ class SkipStage final : public RecordStage {
       if (stop.stop_requested()) return stopped_between_pulls();
       const std::int64_t left = std::min(count_ - skipped_, kDroppedAtOnce);
       dropped_.clear();
-      const auto got = input_->pull(static_cast<std::size_t>(left), &dropped_, stop);
+      auto got = input_->pull(static_cast<std::size_t>(left), &dropped_, stop);
       if (!got.ok() || *got == 0) return got;
       blocks_->release(dropped_);
       skipped_ += static_cast<std::int64_t>(*got);

@@ -1,6 +1,7 @@
 #include "example/example_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "example/example_entry.h"
 #include "example/example_reader_slow.h"
@@ -9,7 +10,8 @@
 namespace headrace {
 
 struct ExampleReader::State {
-  explicit State(const std::shared_ptr<const KeySet>& key_set) : keys(key_set), orders(key_set.get()), slow(key_set) {}
+  explicit State(std::shared_ptr<const KeySet> key_set)
+      : keys(key_set), orders(key_set.get()), slow(std::move(key_set)) {}
 
   /// These give false when the record is not in the usual form; the views are undefined then.
   bool read_usual_form(std::span<const std::uint8_t> record, FeatureView* views);
@@ -29,7 +31,7 @@ struct ExampleReader::State {
   bool was_slow = false;
 };
 
-ExampleReader::ExampleReader(std::shared_ptr<const KeySet> keys) : state_(std::make_unique<State>(keys)) {}
+ExampleReader::ExampleReader(std::shared_ptr<const KeySet> keys) : state_(std::make_unique<State>(std::move(keys))) {}
 
 ExampleReader::~ExampleReader() = default;
 

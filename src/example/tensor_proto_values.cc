@@ -180,7 +180,7 @@ bool is_all_bool(std::string_view content) {
 
 // tensor_content of a string tensor: all lengths as varints, then all bytes.
 Status decode_string_content(const TensorProtoView& view, std::vector<std::string_view>* out) {
-  const Status damaged = bad_tensor("tensor_content does not hold " + std::to_string(view.elements) + " strings");
+  Status damaged = bad_tensor("tensor_content does not hold " + std::to_string(view.elements) + " strings");
   if (view.elements > static_cast<std::int64_t>(view.content.size())) return damaged;
   const auto* p = reinterpret_cast<const std::uint8_t*>(view.content.data());
   const std::uint8_t* end = p + view.content.size();

@@ -23,7 +23,7 @@ class ShardFetcher : public RecordFetcher {
       return ids[a].shard != ids[b].shard ? ids[a].shard < ids[b].shard : ids[a].offset < ids[b].offset;
     });
     std::vector<RecordRun> found(ids.size(), RecordRun{nullptr, 0, 1});
-    const Status read = read_all(ids, order, &found);
+    Status read = read_all(ids, order, &found);
     if (!read.ok()) {
       std::erase_if(found, [](const RecordRun& run) { return run.block == nullptr; });
       if (!found.empty()) context_.blocks->release(found);

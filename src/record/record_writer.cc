@@ -21,7 +21,7 @@ struct RecordWriter::Impl {
   bool closed = false;
 
   Status flush() {
-    const Status written = sink->write(buffer);
+    Status written = sink->write(buffer);
     buffer.clear();
     return written;
   }

@@ -85,7 +85,7 @@ std::vector<std::string> missing_shards(std::span<const std::string> paths, std:
       if (present.contains(i)) continue;
       std::string index = std::to_string(i);
       index.insert(0, digits - std::min(digits, index.size()), '0');
-      missing.push_back(prefix + index + std::string(kOf) + total_text + suffix);
+      missing.push_back(std::string(prefix).append(index).append(kOf).append(total_text).append(suffix));
     }
   }
   return missing;

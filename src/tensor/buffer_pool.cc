@@ -26,7 +26,7 @@ constexpr std::uint64_t kWindow = 256;
 std::size_t class_of(std::size_t bytes) {
   if (bytes <= kSmallestClass) return 0;
   const std::size_t last = bytes - 1;
-  const int doubling = std::bit_width(last) - 1;  // 2^doubling <= last
+  const int doubling = static_cast<int>(std::bit_width(last)) - 1;  // 2^doubling <= last
   const std::size_t quarter = (last >> (doubling - 2)) & 3;
   return static_cast<std::size_t>(doubling - 8) * 4 + quarter + 1;
 }

@@ -24,6 +24,7 @@ void run_phase(ParseJob& job, int num_threads) {
   };
   std::vector<Thread> helpers;
   const int helping = std::min(std::min(num_threads, kMaxThreads), job.tasks()) - 1;
+  helpers.reserve(static_cast<std::size_t>(std::max(helping, 0)));
   for (int i = 0; i < helping; ++i) helpers.emplace_back("headrace-parse", work);
   work();
 }
