@@ -1,5 +1,6 @@
 #include "batch/position_journal.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace headrace {
@@ -25,20 +26,22 @@ void apply(const StateDelta& delta, DecodedState* state) {
 PositionJournal::PositionJournal(DecodedState state, std::int64_t batches, std::int64_t epoch)
     : base_(std::move(state)), base_batches_(batches), base_epoch_(epoch) {}
 
-void PositionJournal::deliver(StateDelta delta, std::int64_t epoch) {
-  entries_.push_back({std::move(delta), epoch});
-  if (entries_.size() <= kKept) return;
-  apply(entries_.front().delta, &base_);
-  base_epoch_ = entries_.front().epoch;
-  ++base_batches_;
-  entries_.pop_front();
+void PositionJournal::deliver(StateDelta delta, std::int64_t epoch) { entries_.push_back({std::move(delta), epoch}); }
+
+void PositionJournal::settle() {
+  for (; entries_.size() > kKept; entries_.pop_front()) {
+    apply(entries_.front().delta, &base_);
+    base_epoch_ = entries_.front().epoch;
+    ++base_batches_;
+  }
 }
 
 Result<Position> PositionJournal::position(int back) const {
   const auto kept = static_cast<std::int64_t>(entries_.size());
-  if (back < 0 || back > kept) {
+  const std::int64_t oldest = std::min<std::int64_t>(kept, kKept);  // whether settle() came or not
+  if (back < 0 || back > oldest) {
     return invalid_argument("the position " + std::to_string(back) + " batches back is not kept; the oldest one is " +
-                            std::to_string(kept) + " back");
+                            std::to_string(oldest) + " back");
   }
   DecodedState state = base_;
   Position position{.epoch = base_epoch_, .batches = base_batches_ + kept - back};

@@ -1,7 +1,8 @@
 // PositionJournal: the positions of the last delivered batches, as changes; and the text form of a position.
 //
 // The consumer's side owns it: deliver() is called for every batch in order, position() at any time in between. Not
-// thread-safe; the caller holds its own mutex. Cost of deliver(): what changed in this batch.
+// thread-safe; the caller holds its own mutex. deliver() costs next to nothing, since a consumer waits for it: changes pile up
+// until somebody with more time calls settle().
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,8 @@ class PositionJournal {
 
   /// The next batch was delivered.
   void deliver(StateDelta delta, std::int64_t epoch);
+  /// Applies the changes of all but the last kKept batches. Cost: what changed in them.
+  void settle();
   /// Fills batches, epoch and data of a position `back` batches (0 … kKept) before the last delivered one;
   /// kInvalidArgument when that is further back than what is kept.
   Result<Position> position(int back) const;

@@ -31,7 +31,10 @@ std::int64_t payload_bytes(const RecordBatch& records) {
 
 }  // namespace
 
-Executor::Executor(const ExecutorParts& parts) : parts_(parts), delivered_(parts.first_number) {}
+Executor::Executor(const ExecutorParts& parts)
+    : parts_(parts),
+      low_water_(parts.max_in_flight - std::max(1, parts.max_in_flight / 4)),
+      delivered_(parts.first_number) {}
 
 Executor::~Executor() {
   stop();
@@ -54,6 +57,7 @@ void Executor::run_sequencer() {
   const std::stop_token stop = stop_.get_token();
   std::int64_t number = parts_.first_number;
   while (wait_for_room()) {
+    parts_.settle();
     const std::int64_t begin_ns = now_ns();
     Result<std::optional<RecordBatch>> pulled = parts_.stage->pull(stop);
     const std::int64_t end_ns = now_ns();
@@ -81,9 +85,11 @@ bool Executor::wait_for_room() {
 void Executor::finish_stream(Status failure) {
   auto end = std::make_shared<InFlight>();
   end->failure = std::move(failure);
-  MutexLock lock(mutex_);
-  end->state = InFlightState::kEnd;
-  in_flight_.push_back(std::move(end));
+  {
+    MutexLock lock(mutex_);
+    end->state = InFlightState::kEnd;
+    in_flight_.push_back(std::move(end));
+  }
   ready_.notify_all();
 }
 
@@ -183,14 +189,19 @@ void Executor::complete(InFlight* batch) {
   batch->job.reset();
   batch->bytes = column_bytes(batch->slices);
   ready_bytes_.fetch_add(batch->bytes, std::memory_order_relaxed);
-  MutexLock lock(mutex_);
-  batch->state = InFlightState::kReady;
-  ready_.notify_all();
-  room_.notify_all();  // records went back: there may be memory now
+  bool is_next = false;
+  {
+    MutexLock lock(mutex_);
+    batch->state = InFlightState::kReady;
+    is_next = in_flight_.front().get() == batch;
+  }
+  if (is_next) ready_.notify_all();
+  if (parts_.has_memory_limit) room_.notify_all();  // records went back: there may be memory now
 }
 
 Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<Delivery>>* delivery) {
   std::shared_ptr<InFlight> batch;
+  bool wake_sequencer = false;
   random_stall();
   {
     MutexLock lock(mutex_);
@@ -229,9 +240,10 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
       }
       return Wait::kReady;
     }
-    room_.notify_one();
+    wake_sequencer = parts_.has_memory_limit || static_cast<int>(in_flight_.size()) <= low_water_;
   }
   ready_bytes_.fetch_sub(batch->bytes, std::memory_order_relaxed);
+  if (wake_sequencer) room_.notify_one();
   const std::int64_t number = batch->records.number;
   delivered_.store(number + 1, std::memory_order_relaxed);
   const std::int64_t at_ns = now_ns();

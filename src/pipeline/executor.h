@@ -48,8 +48,11 @@ struct ExecutorParts {
   int max_in_flight = 4;
   std::int64_t first_number = 0;  ///< of the first batch, after a restore
   double stall_seconds = 30;
+  bool has_memory_limit = false;
   /// False while more than one batch in flight would exceed the memory budget.
   std::function<bool()> has_memory;
+  /// Called by the sequencer between two batches: work on delivered ones that the consumer must not wait for.
+  std::function<void()> settle;
   /// Called with the first batch: the failure when the budget is too small to go on at all.
   std::function<Status(std::int64_t batch_bytes)> check_memory;
 };
@@ -90,6 +93,8 @@ class Executor {
   void warn_stall() HEADRACE_REQUIRES(mutex_);
 
   const ExecutorParts parts_;
+  /// A sequencer that went to sleep for want of room is woken when so few batches are left: once for several of them.
+  const int low_water_;
   std::stop_source stop_;
   std::atomic<std::int64_t> ns_per_row_{1000};  // moving average of the parse, sets the size of tasks
   std::atomic<std::int64_t> delivered_{0};

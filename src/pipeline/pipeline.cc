@@ -68,6 +68,11 @@ Wait Pipeline::Impl::next_slice_for(int replica, std::chrono::milliseconds timeo
   return feeds_->next_for(replica, timeout, slice);
 }
 
+void Pipeline::Impl::settle_position() {
+  MutexLock lock(position_mutex_);
+  journal_->settle();
+}
+
 Result<Position> Pipeline::Impl::position(int back) const {
   const int backlog = feeds_->backlog();
   MutexLock lock(position_mutex_);

@@ -49,6 +49,7 @@ class Pipeline::Impl {
   Status find_files();
   Status make_threads();
   Status restore(const Position& position, const SourceContext& context);
+  void settle_position();
   bool has_memory() const;
   Status check_memory(std::int64_t batch_bytes) const;
 

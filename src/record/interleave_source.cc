@@ -163,10 +163,12 @@ bool InterleaveSource::take_ready_slot() {
 Status InterleaveSource::wait(const std::stop_token& stop) {
   const bool any = !shared_->options.read.deterministic;
   MutexLock lock(shared_->mutex);
+  const auto wanted = static_cast<std::int64_t>(block_length_ - taken_);
   shared_->waits_for_any = any;
   shared_->waits_for_shard = slots_[current_].stream->shard();
-  const bool ready = shared_->changed.wait(shared_->mutex, stop, [this, any] {
-    if (!any) return slots_[current_].stream->ready();
+  shared_->waits_for_records = wanted;
+  const bool ready = shared_->changed.wait(shared_->mutex, stop, [this, any, wanted] {
+    if (!any) return slots_[current_].stream->ready(wanted);
     return std::any_of(slots_.begin(), slots_.end(),
                        [](const Slot& slot) { return slot.stream != nullptr && slot.stream->ready(); });
   });

@@ -229,5 +229,16 @@ TEST(InterleaveSource, ABudgetThatIsUsedUpStillLetsEveryShardRead) {
   EXPECT_EQ(pull_all(source.get(), &world.blocks).payloads.size(), 120U);
 }
 
+TEST(InterleaveSource, OfLargeRecordsAVisitIsReadAheadAndNotMore) {
+  const ScratchFolder folder;
+  SourceWorld world(write_shards(folder, {40, 40, 40}, 30'000));
+  const auto source = make_source(world.context(), {.cycle_length = 3, .block_length = 16});
+  source->begin_epoch(0);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (world.probe.records < 48 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  world.close();
+  EXPECT_EQ(world.probe.records, 48);
+}
+
 }  // namespace
 }  // namespace headrace

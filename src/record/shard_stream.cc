@@ -9,8 +9,10 @@ namespace {
 
 // Small blocks: as many of them as make up this, for each of `blocks_ahead`.
 constexpr std::int64_t kAheadBytes = 128 * 1024;
+// Large ones: what a visit of the interleave takes, but not more than this.
+constexpr std::int64_t kMostAheadBytes = 2 << 20;
 // A task ends after so much, so that a more urgent one gets the worker.
-constexpr std::int64_t kTaskBytes = 256 * 1024;
+constexpr std::int64_t kTaskBytes = 1 << 20;
 
 std::int64_t payload_bytes(const RecordBlock& block) {
   const RecordSpan& last = block.records.back();
@@ -27,16 +29,18 @@ ShardStream::ShardStream(std::shared_ptr<ReadAhead> shared, std::uint32_t shard,
 
 ShardStream::~ShardStream() { abandon(); }
 
-bool ShardStream::has_room() const {
+bool ShardStream::has_room(std::int64_t share) const {
   if (waiting_blocks_ == 0) return true;
-  const std::int64_t budget = shared_->options.record_budget_bytes;
+  const SourceOptions& options = shared_->options;
+  const std::int64_t budget = options.record_budget_bytes;
   if (budget > 0 && shared_->context.blocks->bytes_in_use() >= budget) return false;
-  return waiting_blocks_ < shared_->options.blocks_ahead ||
-         waiting_bytes_ < shared_->options.blocks_ahead * kAheadBytes;
+  const std::int64_t bytes = share * waiting_bytes_;
+  return share * waiting_blocks_ < options.blocks_ahead || bytes < options.blocks_ahead * kAheadBytes ||
+         (share * waiting_records_ < options.block_length && bytes < kMostAheadBytes);
 }
 
 bool ShardStream::start_running() {
-  if (running_ || complete_ || abandoned_ || !has_room()) return false;
+  if (running_ || complete_ || abandoned_ || !has_room(2)) return false;
   running_ = true;
   if (shared_->running++ == 0 && shared_->idle_since_ns > 0) {
     // No stream had anything to do: all were waiting for room.
@@ -80,22 +84,26 @@ void ShardStream::run(bool may_wait) {
       probe.add(static_cast<std::int64_t>(block->records.size()), payload_bytes(*block));
     }
     std::uint64_t distance = 0;
+    bool goes_on = false;
+    bool source_waits = false;
     {
       MutexLock lock(shared_->mutex);
       waiting_.push_back(std::move(next));
       if (block != nullptr) {
         ++waiting_blocks_;
+        waiting_records_ += static_cast<std::int64_t>(block->records.size());
         waiting_bytes_ += payload_bytes(*block);
       } else {
         complete_ = true;
       }
-      if (shared_->waits_for_any || shared_->waits_for_shard == shard_) shared_->changed.notify_all();
-      if (complete_ || abandoned_ || !has_room()) {
-        stop_running();
-        return;
-      }
+      goes_on = !complete_ && !abandoned_ && has_room(1);
+      if (!goes_on) stop_running();
+      source_waits =
+          shared_->waits_for_any || (shared_->waits_for_shard == shard_ && ready(shared_->waits_for_records));
       distance = distance_ + static_cast<std::uint64_t>(waiting_blocks_);
     }
+    if (source_waits) shared_->changed.notify_all();
+    if (!goes_on) return;
     if (may_wait || bytes >= kTaskBytes) return submit(false, distance);
   }
 }
@@ -111,6 +119,7 @@ ReadStep ShardStream::take(ShardPiece* piece) {
       step = front.step;
       if (step == ReadStep::kBlock) {
         --waiting_blocks_;
+        waiting_records_ -= static_cast<std::int64_t>(front.piece.block->records.size());
         waiting_bytes_ -= payload_bytes(*front.piece.block);
         *piece = std::move(front.piece);
         waiting_.pop_front();
@@ -133,6 +142,7 @@ void ShardStream::abandon() {
     abandoned_ = true;
     dropped.swap(waiting_);
     waiting_blocks_ = 0;
+    waiting_records_ = 0;
     waiting_bytes_ = 0;
   }
   std::vector<RecordRun> runs;

@@ -2,7 +2,7 @@
 //
 // A stream has at most one task at a time: a step of its ShardReader on a worker, or on an IO thread when the step would
 // wait for a disk. The task puts finished pieces into a queue, goes on while there is room, and ends; take() starts the next
-// one. Tasks hold the stream by shared_ptr, so the source may be gone before they end; abandon() makes them end soon.
+// one when half of what was there is gone. So neither side wakes the other for every large record. Tasks hold the stream by shared_ptr, so the source may be gone before they end; abandon() makes them end soon.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,10 @@ struct ReadAhead {
   const SourceContext context;
   const SourceOptions options;
   Mutex mutex;
-  CondVar changed;  ///< a piece came for which the source waits
+  CondVar changed;  ///< what the source waits for is there
   bool waits_for_any HEADRACE_GUARDED_BY(mutex) = false;
   std::int64_t waits_for_shard HEADRACE_GUARDED_BY(mutex) = -1;
+  std::int64_t waits_for_records HEADRACE_GUARDED_BY(mutex) = 1;  ///< of that shard
   int running HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t idle_since_ns HEADRACE_GUARDED_BY(mutex) = 0;  ///< when `running` became 0; 0 = never
 };
@@ -43,6 +44,10 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   ReadStep take(ShardPiece* piece) HEADRACE_EXCLUDES(shared_->mutex);
   /// True when take() would not say kWouldWait. The caller holds ReadAhead::mutex, by a name that clang cannot match.
   bool ready() const HEADRACE_ATTRIBUTE(no_thread_safety_analysis) { return !waiting_.empty(); }
+  /// The same for `records` of them, or as many as are read ahead at most.
+  bool ready(std::int64_t records) const HEADRACE_ATTRIBUTE(no_thread_safety_analysis) {
+    return waiting_records_ >= records || (ready() && !running_);
+  }
   /// Nobody will take any more.
   void abandon() HEADRACE_EXCLUDES(shared_->mutex);
 
@@ -57,7 +62,8 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   /// Puts the next task to a group, on a worker or where it may wait.
   void submit(bool may_wait, std::uint64_t distance);
   void run(bool may_wait);
-  bool has_room() const HEADRACE_REQUIRES(shared_->mutex);
+  /// True while less than 1 / `share` of what may be read ahead is there.
+  bool has_room(std::int64_t share) const HEADRACE_REQUIRES(shared_->mutex);
   bool start_running() HEADRACE_REQUIRES(shared_->mutex);
   void stop_running() HEADRACE_REQUIRES(shared_->mutex);
 
@@ -68,6 +74,7 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   // guarded by shared_->mutex
   std::deque<Waiting> waiting_ HEADRACE_GUARDED_BY(shared_->mutex);
   std::int64_t waiting_blocks_ HEADRACE_GUARDED_BY(shared_->mutex) = 0;
+  std::int64_t waiting_records_ HEADRACE_GUARDED_BY(shared_->mutex) = 0;
   std::int64_t waiting_bytes_ HEADRACE_GUARDED_BY(shared_->mutex) = 0;
   std::uint64_t distance_ HEADRACE_GUARDED_BY(shared_->mutex) = 0;
   bool running_ HEADRACE_GUARDED_BY(shared_->mutex) = false;

@@ -103,11 +103,11 @@ void WorkerPool::work() {
     run();
     run = nullptr;
     mutex_.lock();
-    --group->running_;
+    const bool was_at_cap = group->running_-- == group->max_running_;
     if (group->closed_) {
       drained_.notify_all();
-    } else if (!group->heap_.empty()) {
-      changed_.notify_one();  // the group was at its cap: its next task is ready for another thread
+    } else if (was_at_cap && !group->heap_.empty()) {
+      changed_.notify_one();  // this thread may take a task of another group: the group's next one is for anybody
     }
   }
 }
@@ -121,10 +121,12 @@ TaskGroup::TaskGroup(std::shared_ptr<WorkerPool> pool, int max_running)
 TaskGroup::~TaskGroup() { close(); }
 
 void TaskGroup::submit(TaskPriority priority, std::function<void()> run) {
-  MutexLock lock(pool_->mutex_);
-  if (closed_) return;
-  heap_.push_back({priority, pool_->submitted_++, std::move(run)});
-  std::push_heap(heap_.begin(), heap_.end(), kRunsLater);
+  {
+    MutexLock lock(pool_->mutex_);
+    if (closed_) return;
+    heap_.push_back({priority, pool_->submitted_++, std::move(run)});
+    std::push_heap(heap_.begin(), heap_.end(), kRunsLater);
+  }
   pool_->changed_.notify_one();
 }
 
