@@ -10,6 +10,7 @@
 #include "batch_handle.h"
 #include "bindings.h"
 #include "column.h"
+#include "export.h"
 #include "failure.h"
 #include "headrace/example.h"
 #include "headrace/schema.h"
@@ -78,13 +79,13 @@ void bind_schema(nb::module_& m) {
   nb::class_<Feature>(m, "Feature", "One feature as the engine sees it; see headrace/schema.h.")
       .def(
           "__init__",
-          [](Feature* self, std::string name, const std::string& kind, const std::string& dtype, Shape shape,
-             std::string key) {
+          [](Feature* self, std::string name, const std::string& kind, const std::string& dtype,
+             const std::vector<std::int64_t>& shape, std::string key) {
             new (self) Feature{.name = std::move(name),
                                .key = std::move(key),
                                .kind = to_kind(kind),
                                .dtype = dtype_or_raise(dtype),
-                               .shape = std::move(shape)};
+                               .shape = Shape(shape.begin(), shape.end())};
           },
           "name"_a, "kind"_a, "dtype"_a, "shape"_a, "key"_a = "")
       .def("set_default", set_default, "value"_a,
@@ -101,7 +102,8 @@ void bind_schema(nb::module_& m) {
           [](Feature& self, const std::string& dtype) { self.row_splits_dtype = dtype_or_raise(dtype); })
       .def_ro("name", &Feature::name)
       .def_ro("key", &Feature::key)
-      .def_ro("shape", &Feature::shape)
+      .def_prop_ro(
+          "shape", [](const Feature& self) { return shape_tuple(self.shape); }, "Dimensions per record.")
       .def_rw("allow_missing", &Feature::allow_missing)
       .def_rw("reshape", &Feature::reshape)
       .def_rw("little_endian", &Feature::little_endian)
@@ -147,7 +149,8 @@ void bind_builder(nb::module_& m) {
 
   m.def(
       "make_tensor_proto",
-      [](const std::string& dtype, const Shape& shape, const Vector<std::uint8_t>& data) {
+      [](const std::string& dtype, const std::vector<std::int64_t>& dimensions, const Vector<std::uint8_t>& data) {
+        const Shape shape(dimensions.begin(), dimensions.end());
         const std::string proto = unwrap(make_tensor_proto(dtype_or_raise(dtype), shape, to_span(data)));
         return nb::bytes(proto.data(), proto.size());
       },
@@ -155,12 +158,14 @@ void bind_builder(nb::module_& m) {
 }
 
 SliceHandle parse(std::vector<std::string_view> serialized, const Schema& schema, int num_threads) {
-  Result<Slice> slice = Status();
+  Result<Slice> parsed = Status();
   {
     const WithoutGil release;
-    slice = parse_example(serialized, schema, num_threads);
+    parsed = parse_example(serialized, schema, num_threads);
   }
-  return {std::make_shared<const Slice>(unwrap(std::move(slice)))};
+  auto slice = std::make_shared<const Slice>(unwrap(std::move(parsed)));
+  auto names = std::make_shared<const ColumnNames>(slice->columns);
+  return {std::move(slice), std::move(names)};
 }
 
 }  // namespace

@@ -62,11 +62,17 @@ T wait_with_signals(WaitFor wait) {
   return std::move(**result);
 }
 
+std::shared_ptr<const ColumnNames> names_of(PipelineHandle& self, const Slice& slice) {
+  if (self.names == nullptr) self.names = std::make_shared<const ColumnNames>(slice.columns);
+  return self.names;
+}
+
 BatchHandle next(PipelineHandle& self) {
   const auto lock = take_turn(self, self.next_turn);
-  return {wait_with_signals<Batch>(
-              [&self](auto timeout, auto* result) { return self.pipeline->next_for(timeout, result); }),
-          self.schema};
+  Batch batch = wait_with_signals<Batch>(
+      [&self](auto timeout, auto* result) { return self.pipeline->next_for(timeout, result); });
+  auto names = names_of(self, batch.replicas[0]);
+  return {std::move(batch), std::move(names), self.schema};
 }
 
 SliceHandle next_slice(PipelineHandle& self, int replica) {
@@ -77,7 +83,8 @@ SliceHandle next_slice(PipelineHandle& self, int replica) {
   const auto lock = take_turn(self, self.slice_turns[static_cast<std::size_t>(replica)]);
   Slice slice = wait_with_signals<Slice>(
       [&self, replica](auto timeout, auto* result) { return self.pipeline->next_slice_for(replica, timeout, result); });
-  return {std::make_shared<const Slice>(std::move(slice))};
+  const auto names = names_of(self, slice);
+  return {std::make_shared<const Slice>(std::move(slice)), names};
 }
 
 Position position(const PipelineHandle& self, int back) {

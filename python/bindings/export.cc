@@ -9,6 +9,7 @@
 
 #include "dlpack_abi.h"
 #include "failure.h"
+#include "numpy_abi.h"
 
 namespace nb = nanobind;
 
@@ -123,9 +124,6 @@ void destroy_capsule(PyObject* capsule, const char* name) {
   managed->deleter(managed);
 }
 
-// An object that lives as long as the process: fetched once, never released.
-nb::handle immortal(nb::object object) { return object.release(); }
-
 }  // namespace
 
 BufferPtr make_buffer(std::size_t bytes) {
@@ -208,7 +206,7 @@ nb::object numpy_dtype(DType dtype) {
     } else {
       made = nb::module_::import_("numpy").attr("dtype")(dtype == DType::kBytes ? nb::str("O") : dtype_name(dtype));
     }
-    cached = immortal(std::move(made)).ptr();
+    cached = made.release().ptr();  // for the life of the process
   }
   return nb::borrow(cached);
 }
@@ -230,13 +228,17 @@ nb::object dtype_name(DType dtype) {
 }
 
 nb::object numpy_view(nb::handle owner, const Tensor& tensor) {
-  static PyObject* ndarray = immortal(nb::module_::import_("numpy").attr("ndarray")).ptr();
-  nb::tuple shape = shape_tuple(tensor.shape);
+  static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
+  const numpy_abi::Table& numpy = numpy_abi::load();
+  constexpr int kFlags = numpy_abi::kCContiguous | numpy_abi::kAligned | numpy_abi::kWriteable;
   nb::object dtype = numpy_dtype(tensor.dtype);
-  PyObject* arguments[] = {nullptr, shape.ptr(), dtype.ptr(), owner.ptr()};
-  PyObject* array = PyObject_Vectorcall(ndarray, arguments + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+  PyObject* array = numpy.new_from_descr(numpy.ndarray, dtype.release().ptr(), static_cast<int>(tensor.shape.size()),
+                                         reinterpret_cast<const Py_ssize_t*>(tensor.shape.data()), nullptr,
+                                         data_of(tensor), kFlags, nullptr);
   if (array == nullptr) throw nb::python_error();
-  return nb::steal(array);
+  nb::object view = nb::steal(array);
+  if (numpy.set_base_object(array, owner.inc_ref().ptr()) != 0) throw nb::python_error();
+  return view;
 }
 
 }  // namespace headrace::python

@@ -28,8 +28,7 @@ nanobind::object versioned_capsule(const Tensor& tensor, bool is_copy);
 int fill_buffer_view(PyObject* exporter, const Tensor& tensor, Py_buffer* view, int flags);
 void release_buffer_view(Py_buffer* view);
 
-/// A writable numpy.ndarray over the memory of `tensor`; `owner` is its Python object with the buffer protocol, which the
-/// array keeps.
+/// A writable numpy.ndarray over the memory of `tensor`; it keeps `owner`, which keeps the memory.
 nanobind::object numpy_view(nanobind::handle owner, const Tensor& tensor);
 /// numpy.dtype of `dtype`; bfloat16 needs the package ml_dtypes (ValueError names it).
 nanobind::object numpy_dtype(DType dtype);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 
+#include "column_names.h"
 #include "headrace/pipeline.h"
 #include "headrace/schema.h"
 
@@ -22,7 +23,9 @@ struct PipelineHandle {
 
   const std::shared_ptr<Pipeline> pipeline;
   const std::shared_ptr<const Schema> schema;  ///< null when the records are not parsed
-  const pid_t owner = getpid();                ///< the process that opened it
+  /// Of the columns of every batch; known from the first one on. The GIL guards it.
+  std::shared_ptr<const ColumnNames> names;
+  const pid_t owner = getpid();  ///< the process that opened it
   std::timed_mutex next_turn;
   std::deque<std::timed_mutex> slice_turns;  ///< one per replica
 };

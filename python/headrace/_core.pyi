@@ -238,7 +238,8 @@ class Feature:
     def key(self) -> str: ...
 
     @property
-    def shape(self) -> list[int]: ...
+    def shape(self) -> tuple:
+        """Dimensions per record."""
 
     @property
     def allow_missing(self) -> bool: ...
