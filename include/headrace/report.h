@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "headrace/status.h"
+
 namespace headrace {
 
 class Pipeline;
@@ -33,8 +35,8 @@ struct Report {
   std::int64_t held_by_consumer_bytes = 0;
 };
 
-/// The report of a running or ended pipeline.
-Report report(const Pipeline& pipeline);
+/// The report of a running or ended pipeline. kCancelled in a child of the process that opened it.
+Result<Report> report(const Pipeline& pipeline);
 
 /// The report as JSON text.
 std::string to_json(const Report& report);

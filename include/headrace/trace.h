@@ -10,6 +10,7 @@ namespace headrace {
 class Pipeline;
 
 /// Writes the spans of the last batches (cut, parse, deliver; at most 4096 of them) to `path`.
+/// kIo naming it when it cannot be written; kCancelled in a child of the process that opened the pipeline.
 Status write_trace(const Pipeline& pipeline, const std::string& path);
 
 }  // namespace headrace

@@ -175,7 +175,7 @@ void bind_pipeline(nb::module_& m) {
       .def(
           "close", [](PipelineHandle& self) { self.pipeline->close(); }, nb::call_guard<WithoutGil>(),
           "Stops all work and joins; idempotent; from any thread.")
-      .def("report", [](const PipelineHandle& self) { return report(*self.pipeline); })
+      .def("report", [](const PipelineHandle& self) { return unwrap(report(*self.pipeline)); })
       .def(
           "write_trace",
           [](const PipelineHandle& self, const nb::bytes& path) {

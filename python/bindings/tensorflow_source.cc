@@ -1,5 +1,7 @@
 #include "tensorflow_source.h"
 
+#include <unistd.h>
+
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -94,6 +96,7 @@ class Shell {
     return body_;
   }
   void close() {
+    if (getpid() != owner_) return;  // a child of fork(): the mutex may be held by a thread that is not here
     std::shared_ptr<Body> body;
     {
       const std::lock_guard lock(mutex_);
@@ -115,6 +118,7 @@ class Shell {
 
   const HeadraceSource abi_{
       .abi = kHeadraceSourceAbi, .self = this, .next = abi_next, .open = abi_open, .close = abi_close};
+  const pid_t owner_ = getpid();
   mutable std::mutex mutex_;
   std::shared_ptr<Body> body_;
 };
@@ -231,8 +235,8 @@ TensorflowSeed tensorflow_seed(std::int64_t seed, std::int64_t epoch, std::int64
 }
 
 std::int64_t pipeline_seed(const Pipeline& pipeline) {
-  const std::vector<std::int64_t> seeds = report(pipeline).seeds;
-  return seeds.empty() ? 0 : seeds.front();
+  const Result<Report> found = report(pipeline);  // fails for a pipeline of the parent, which gives no batch either
+  return found.ok() && !found->seeds.empty() ? found->seeds.front() : 0;
 }
 
 std::int64_t open_pipeline_source(std::shared_ptr<Pipeline> pipeline, std::shared_ptr<const TensorflowPlan> plan) {

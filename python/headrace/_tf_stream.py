@@ -6,6 +6,7 @@ holds no reference to the stream; closing the stream (also by dropping it, or at
 
 import atexit
 import functools
+import os
 import queue
 import threading
 import weakref
@@ -14,6 +15,7 @@ import tensorflow as tf
 from tensorflow.python.distribute import values
 
 from . import _core, _tf_ops
+from .errors import ClosedError
 
 _open = weakref.WeakSet()
 _from_dlpack = tf.experimental.dlpack.from_dlpack
@@ -113,6 +115,7 @@ class Stream:
     """Elements in order. `next()` gives (number of the batch, element) or raises, and then raises the same again."""
 
     def __init__(self, recipe, position=None):
+        self._process = os.getpid()
         self._worker = None
         self.pipeline = None
         self.pipeline = recipe.dataset._open(position)
@@ -127,6 +130,8 @@ class Stream:
         _open.add(self)
 
     def next(self):
+        if os.getpid() != self._process:
+            raise ClosedError("the iterator was made before fork() and cannot be used in the child; make one there")
         if self._ended:
             raise StopIteration
         if self._failure is not None:
@@ -150,7 +155,9 @@ class Stream:
         return self.first is not None and more
 
     def close(self):
-        """Stops the engine and the thread; idempotent."""
+        """Stops the engine and the thread; idempotent. A child of fork() has neither and touches none of their locks."""
+        if os.getpid() != self._process:
+            return
         self.first = None
         if self._worker is not None:
             self._worker.stop()

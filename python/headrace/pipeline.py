@@ -1,12 +1,14 @@
 """Pipelines: running datasets, as Python iterators.
 
 A pipeline opens its files at the first next(). It ends by close(), by leaving its `with` block, when nobody refers to it
-any more, or at the exit of the interpreter, whichever comes first.
+any more, or at the exit of the interpreter, whichever comes first. In a child of fork(), pipelines that the parent had
+opened raise ClosedError; those that it had not may be used.
 """
 
 import atexit
 import json
 import logging
+import os
 import threading
 import weakref
 
@@ -15,6 +17,7 @@ from .errors import ArgumentError, ClosedError
 
 _logger = logging.getLogger("headrace.pipeline")
 _running = weakref.WeakSet()
+_pipelines = weakref.WeakSet()
 
 
 def open_core(core_dataset, position=None):
@@ -32,6 +35,14 @@ def _close_all():
         pipeline.close()
 
 
+def _leave_to_parent():
+    for pipeline in list(_pipelines):
+        pipeline._leave_to_parent()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
+
+
 class Pipeline:
     """Iterator over the batches of a dataset; what iter(dataset) gives. One iteration at a time."""
 
@@ -40,9 +51,10 @@ class Pipeline:
         self._core = None
         self._position = None
         self._delivered = False
-        self._closed = False
+        self._closed = None  # or why it is closed
         self._opening = threading.Lock()
         self._logged = set()
+        _pipelines.add(self)
 
     def __iter__(self):
         return self
@@ -82,7 +94,7 @@ class Pipeline:
     def close(self):
         """Stops all work and joins the threads; wakes a next() that waits in another thread. Idempotent."""
         with self._opening:
-            self._closed = True
+            self._closed = self._closed or "the pipeline is closed"
         if self._core is not None:
             self._log_warnings()
             self._core.close()
@@ -148,11 +160,19 @@ class Pipeline:
         """The _core.Pipeline, opened if it was not."""
         if self._core is None:
             with self._opening:  # threads of several replicas may come at once
-                if self._closed:
-                    raise ClosedError("the pipeline is closed")
+                if self._closed is not None:
+                    raise ClosedError(self._closed)
                 if self._core is None:
                     self._core = self._dataset._open(self._position)
         return self._core
+
+    def _leave_to_parent(self):
+        """In a child of fork(): the engine's threads, and one that was about to open this pipeline, are not here."""
+        self._opening = threading.Lock()
+        if self._core is not None:
+            self._closed = "the pipeline was opened before fork() and cannot be used in the child; open it there"
+            self._core = None
+            self._delivered = False
 
     def _log_warnings(self):
         for text in self._core.report().warnings:
@@ -185,6 +205,12 @@ class RecordPipeline(Pipeline):
         record = self._rows[self._row]
         self._row += 1
         return record
+
+    def _leave_to_parent(self):
+        if self._core is not None:
+            self._rows = []
+            self._row = 0
+        super()._leave_to_parent()
 
     def state_dict(self):
         if self._rows_to_skip:

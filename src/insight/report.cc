@@ -6,7 +6,10 @@
 
 namespace headrace {
 
-Report report(const Pipeline& pipeline) { return pipeline.impl()->report(); }
+Result<Report> report(const Pipeline& pipeline) {
+  HEADRACE_RETURN_IF_ERROR(pipeline.impl()->check_process());
+  return pipeline.impl()->report();
+}
 
 std::string to_json(const Report& report) {
   nlohmann::ordered_json json;

@@ -27,7 +27,7 @@ TEST(Report, CountsWhatWentThrough) {
   Result<Pipeline> pipeline = dataset.open();
   ASSERT_TRUE(pipeline.ok());
   drain(*pipeline);
-  const Report r = report(*pipeline);
+  const Report r = *report(*pipeline);
   ASSERT_EQ(r.stages.size(), 4U);
   for (const char* name : {"read", "order", "parse", "deliver"}) EXPECT_EQ(stage(r, name).records, 200) << name;
   EXPECT_GT(stage(r, "read").busy_seconds, 0);
@@ -46,7 +46,7 @@ TEST(Report, NamesEmptyShardsAndFilesReadTwice) {
   Result<Pipeline> pipeline = TFRecordDataset({paths, true}).batch({.size = 10}).open();
   ASSERT_TRUE(pipeline.ok());
   drain(*pipeline, 0);
-  const Report r = report(*pipeline);
+  const Report r = *report(*pipeline);
   EXPECT_EQ(r.warnings.size(), 2U);
 }
 

@@ -10,6 +10,7 @@
 namespace headrace {
 
 Status write_trace(const Pipeline& pipeline, const std::string& path) {
+  HEADRACE_RETURN_IF_ERROR(pipeline.impl()->check_process());
   constexpr double kMicroseconds = 1e-3;
   nlohmann::json events = nlohmann::json::array();
   for (const TraceSpan& span : pipeline.impl()->trace()) {

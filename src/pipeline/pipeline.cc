@@ -1,13 +1,10 @@
 #include "headrace/pipeline.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <new>
 
 #include "pipeline/cardinality.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
-#include "runtime/fork.h"
 
 namespace headrace {
 namespace {
@@ -15,18 +12,17 @@ namespace {
 // Between two slices of a wait the executor and the feeds look whether it is time for a warning.
 constexpr std::chrono::milliseconds kWaitSlice{1000};
 
-Status forked() {
-  return cancelled("the pipeline was opened before fork() and cannot be used in the child; open it there");
-}
-
 }  // namespace
 
 Pipeline::Impl::Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared)
-    : op_(std::move(op)), shared_(std::move(shared)), fork_generation_(headrace::fork_generation()) {}
+    : op_(std::move(op)), shared_(std::move(shared)) {}
 
 Pipeline::Impl::~Impl() { close(); }
 
-bool Pipeline::Impl::is_forked() const { return headrace::fork_generation() != fork_generation_; }
+Status Pipeline::Impl::check_process() const {
+  if (!birth_.is_parent()) return {};
+  return cancelled("the pipeline was opened before fork() and cannot be used in the child; open it there");
+}
 
 void Pipeline::Impl::close() {
   MutexLock lock(close_mutex_);
@@ -149,13 +145,11 @@ Pipeline& Pipeline::operator=(Pipeline&& other) noexcept {
 
 Pipeline::~Pipeline() {
   if (!impl_) return;
-  if (impl_->is_forked()) {
-    // The threads and locks of the parent are not here: leave everything as it is until the child exits.
-    alignas(std::shared_ptr<Impl>) std::byte never_destroyed[sizeof(std::shared_ptr<Impl>)];
-    ::new (never_destroyed) std::shared_ptr<Impl>(std::move(impl_));
-    return;
+  if (impl_->check_process().ok()) {
+    impl_->close();
+  } else {
+    never_destroy(std::move(impl_));
   }
-  impl_->close();
 }
 
 Result<std::optional<Batch>> Pipeline::next() {
@@ -166,8 +160,8 @@ Result<std::optional<Batch>> Pipeline::next() {
 }
 
 Wait Pipeline::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
-  if (impl_->is_forked()) {
-    *batch = forked();
+  if (Status inherited = impl_->check_process(); !inherited.ok()) {
+    *batch = std::move(inherited);
     return Wait::kReady;
   }
   return impl_->next_for(timeout, batch);
@@ -181,8 +175,8 @@ Result<std::optional<Slice>> Pipeline::next_slice(int replica) {
 }
 
 Wait Pipeline::next_slice_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice) {
-  if (impl_->is_forked()) {
-    *slice = forked();
+  if (Status inherited = impl_->check_process(); !inherited.ok()) {
+    *slice = std::move(inherited);
     return Wait::kReady;
   }
   return impl_->next_slice_for(replica, timeout, slice);
@@ -193,12 +187,12 @@ int Pipeline::replicas() const { return impl_->replicas(); }
 std::optional<std::int64_t> Pipeline::cardinality() const { return impl_->cardinality(); }
 
 Result<Position> Pipeline::position(int back) const {
-  if (impl_->is_forked()) return forked();
+  HEADRACE_RETURN_IF_ERROR(impl_->check_process());
   return impl_->position(back);
 }
 
 void Pipeline::close() {
-  if (!impl_->is_forked()) impl_->close();
+  if (impl_->check_process().ok()) impl_->close();
 }
 
 }  // namespace headrace

@@ -19,6 +19,7 @@
 #include "pipeline/executor.h"
 #include "pipeline/op.h"
 #include "record/source.h"
+#include "runtime/fork.h"
 #include "tensor/buffer_pool.h"
 
 namespace headrace {
@@ -40,8 +41,8 @@ class Pipeline::Impl {
 
   Report report() const;
   std::vector<TraceSpan> trace() const { return trace_.spans(); }
-  /// True in a child of the process that opened the pipeline: nothing of it may be touched there.
-  bool is_forked() const;
+  /// kCancelled in a child of the process that opened the pipeline: none of the other functions may be called there.
+  Status check_process() const;
 
  private:
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
@@ -55,7 +56,7 @@ class Pipeline::Impl {
 
   const std::shared_ptr<const Op> op_;
   const std::shared_ptr<Dataset::Shared> shared_;
-  const std::uint64_t fork_generation_;
+  const BirthProcess birth_;
 
   // set by start(), constant afterwards
   std::shared_ptr<ShardList> shards_;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/fork.h"
 #include "runtime/mutex.h"
 
 namespace headrace {
@@ -102,6 +103,7 @@ struct BufferPool::State {
     }
   }
 
+  const BirthProcess birth;
   mutable Mutex mutex;
   std::array<std::vector<FreeBlock>, kClasses> free HEADRACE_GUARDED_BY(mutex);
   std::uint64_t acquired HEADRACE_GUARDED_BY(mutex) = 0;
@@ -111,17 +113,23 @@ struct BufferPool::State {
 
 namespace {
 
-/// A Buffer whose end hands its memory back.
+/// A Buffer whose end hands its memory back; in a child of the process that made the pool, it stays where it is.
 template <class State>
 class PooledBuffer : public Buffer {
  public:
   PooledBuffer(std::uint8_t* memory, std::size_t bytes, std::size_t size_class, std::shared_ptr<State> state)
       : Buffer(memory, bytes), size_class_(size_class), state_(std::move(state)) {}
-  ~PooledBuffer() { state_->give_back(data(), size_class_); }
+  ~PooledBuffer() {
+    if (state_->birth.is_parent()) {
+      never_destroy(std::move(state_));
+    } else {
+      state_->give_back(data(), size_class_);
+    }
+  }
 
  private:
   const std::size_t size_class_;
-  const std::shared_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace

@@ -191,10 +191,9 @@ def test_the_exit_of_the_interpreter_ends_everything(numbers, script):
 
 
 INTERRUPT = """
-import sys, time
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts with it ignored
+import signal, sys, time
 import headrace as hr
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts a job in the background lets it ignore Ctrl-C
 features = {"id": hr.FixedLenFeature([], hr.int64)}
 dataset = hr.TFRecordDataset(sys.argv[1:]).repeat().batch(4).parse(features).prefetch_to_device(["/CPU:0", "/CPU:1"])
 pipeline = iter(dataset)
@@ -227,25 +226,35 @@ def test_ctrl_c_ends_a_wait(numbers):
 
 
 FORK = """
-import os, sys
+import os, signal, sys
 import headrace as hr
 features = {"id": hr.FixedLenFeature([], hr.int64)}
 dataset = hr.TFRecordDataset(sys.argv[1:]).repeat().batch(4).parse(features)
 pipeline = iter(dataset)
 first = next(pipeline)
+records = iter(hr.TFRecordDataset(sys.argv[1:]))
+next(records)
+unopened = iter(dataset)
+pipeline._opening.acquire()  # as if other threads were just closing the one and opening the other
+unopened._opening.acquire()
 child = os.fork()
 if child == 0:
-    code = 1
-    try:
-        next(pipeline)
-    except hr.ClosedError:
-        code = 0
-    kept = first["id"].numpy().tolist()
-    code += kept != [0, 1, 2, 3]
+    signal.alarm(20)
+    code = 0
+    for use in (next, hr.Pipeline.report, hr.Pipeline.stats, hr.Pipeline.state_dict, lambda p: p.write_trace("/dev/null"),
+                lambda p: p.next_slice(0), lambda p: next(records), lambda p: records.state_dict()):
+        try:
+            use(pipeline)
+            code += 1
+        except hr.ClosedError as error:
+            code += "before fork" not in str(error)
+    code += first["id"].numpy().tolist() != [0, 1, 2, 3]
     pipeline.close()
-    del pipeline
+    del pipeline, first, records
     code += len(next(iter(dataset))["id"].numpy()) != 4  # a pipeline of its own works
-    os._exit(code)
+    code += next(unopened)["id"].numpy().tolist() != [0, 1, 2, 3]
+    sys.exit(code)
+pipeline._opening.release()
 _, status = os.waitpid(child, 0)
 assert next(pipeline)["id"].numpy().tolist() == [4, 5, 6, 7]
 print(os.waitstatus_to_exitcode(status))
