@@ -4,6 +4,7 @@
 #include "headrace/batch.h"
 #include "headrace/dataset.h"
 #include "headrace/device.h"
+#include "headrace/environment.h"
 #include "headrace/example.h"
 #include "headrace/pipeline.h"
 #include "headrace/position.h"

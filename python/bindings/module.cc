@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   m.def("set_leak_warnings", nb::set_leak_warnings, nb::arg("on"),
         "Whether objects that outlive the interpreter are reported on stderr; for tests. Off.");
+  headrace::python::bind_environment(m);
   headrace::python::bind_column(m);
   headrace::python::bind_batch(m);
   headrace::python::bind_example(m);

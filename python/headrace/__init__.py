@@ -60,10 +60,12 @@ from .features import (
 )
 from .pipeline import Pipeline
 from .records import TFRecordWriter, list_file, make_example, make_tensor, open_records, parse_example
+from .settings import Setting, apply_log_level as _apply_log_level, environment
 from .structure import rest, weight
 
 _Mapping.register(Batch)
 _Mapping.register(Slice)
+_apply_log_level()
 
 _LAZY = ("tensorflow", "torch", "jax")
 

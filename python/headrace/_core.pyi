@@ -14,6 +14,9 @@ def set_leak_warnings(on: bool) -> None:
     Whether objects that outlive the interpreter are reported on stderr; for tests. Off.
     """
 
+def environment() -> list:
+    """The settings from environment variables as (name, value, is_default)."""
+
 class DenseColumn:
     """
     One feature of a batch as a dense, writable, C-contiguous array [rows, ...] in host memory. Speaks DLPack, the buffer protocol and NumPy, all without a copy.

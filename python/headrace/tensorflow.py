@@ -9,7 +9,6 @@ later is imported with this module, and by nothing else in headrace.
 """
 
 import logging
-import os
 
 import tensorflow as tf
 
@@ -17,6 +16,7 @@ from ._tf_dataset import make_dataset
 from ._tf_elements import Elements
 from ._tf_recipe import Recipe, batch_size
 from .errors import ArgumentError
+from .settings import value_of
 
 __all__ = ["dataset", "distribute"]
 
@@ -83,8 +83,7 @@ def dataset(pipeline, structure=None, map=None):
 def _route(asked):
     _check_choice("route", asked, _ROUTES)
     if asked == "auto":
-        asked = os.environ.get("HEADRACE_TF_ROUTE", "auto")
-        _check_choice("HEADRACE_TF_ROUTE", asked, _ROUTES)
+        asked = value_of("HEADRACE_TF_ROUTE")
     if asked == "dataset":
         return asked
     try:

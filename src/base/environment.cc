@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 namespace headrace {
 namespace {
@@ -23,6 +24,17 @@ std::optional<T> parse_whole(const char* first, const char* last) {
   const auto [end, error] = std::from_chars(first, last, value);
   if (error != std::errc() || end != last) return std::nullopt;
   return value;
+}
+
+// The first of `choices` is the default.
+Result<std::string> choice(const char* name, std::initializer_list<const char*> choices) {
+  const std::string value = variable(name).value_or(*choices.begin());
+  std::string wanted = "one of ";
+  for (const char* known : choices) {
+    if (value == known) return value;
+    wanted += known == *choices.begin() ? known : std::string(", ") + known;
+  }
+  return bad_value(name, value, wanted.c_str());
 }
 
 }  // namespace
@@ -49,13 +61,7 @@ Result<std::optional<std::int64_t>> environment_memory_limit() {
   return std::optional<std::int64_t>(*value << shift);
 }
 
-Result<std::string> environment_cpu() {
-  const std::string value = variable("HEADRACE_CPU").value_or("auto");
-  for (const char* known : {"auto", "scalar", "sse42", "avx2", "avx512"}) {
-    if (value == known) return value;
-  }
-  return bad_value("HEADRACE_CPU", value, "one of auto, scalar, sse42, avx2, avx512");
-}
+Result<std::string> environment_cpu() { return choice("HEADRACE_CPU", {"auto", "scalar", "sse42", "avx2", "avx512"}); }
 
 Result<double> environment_stall_seconds() {
   const auto text = variable("HEADRACE_STALL_SECONDS");
@@ -64,6 +70,23 @@ Result<double> environment_stall_seconds() {
   if (!value || !(*value > 0)) return bad_value("HEADRACE_STALL_SECONDS", *text, "a number of seconds > 0");
   return *value;
 }
+
+Result<std::string> environment_log_level() {
+  return choice("HEADRACE_LOG_LEVEL", {"notset", "debug", "info", "warning", "error", "critical"});
+}
+
+Result<std::string> environment_tf_route() { return choice("HEADRACE_TF_ROUTE", {"auto", "direct", "dataset"}); }
+
+Status check_environment() {
+  for (Status status :
+       {environment_threads().status(), environment_memory_limit().status(), environment_cpu().status(),
+        environment_stall_seconds().status(), environment_log_level().status(), environment_tf_route().status()}) {
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+bool is_in_environment(const char* name) { return variable(name).has_value(); }
 
 int environment_local_processes() {
   for (const char* name : {"LOCAL_WORLD_SIZE", "SLURM_NTASKS_PER_NODE"}) {

@@ -4,6 +4,8 @@
 // HEADRACE_MEMORY_LIMIT   memory budget of a pipeline: bytes, or with suffix K, M, G (1024-based)
 // HEADRACE_CPU            highest kernel set to use: auto, scalar, sse42, avx2, avx512
 // HEADRACE_STALL_SECONDS  a consumer that waits longer gets one warning; > 0, default 30
+// HEADRACE_LOG_LEVEL      level of Python's loggers `headrace.*`: notset, debug, info, warning, error, critical
+// HEADRACE_TF_ROUTE       what route="auto" of the TensorFlow adapter means: auto, direct, dataset
 #pragma once
 
 #include <cstdint>
@@ -14,11 +16,18 @@
 
 namespace headrace {
 
-/// Nothing when unset; kInvalidArgument naming variable and value when it cannot be used.
+/// Nothing (or the default) when unset or empty; kInvalidArgument naming variable and value when it cannot be used.
 Result<std::optional<int>> environment_threads();
 Result<std::optional<std::int64_t>> environment_memory_limit();
 Result<std::string> environment_cpu();
 Result<double> environment_stall_seconds();
+Result<std::string> environment_log_level();
+Result<std::string> environment_tf_route();
+
+/// The first failure of all of the above.
+Status check_environment();
+/// Whether the variable has a value.
+bool is_in_environment(const char* name);
 
 /// How many worker processes share this host: LOCAL_WORLD_SIZE, else SLURM_NTASKS_PER_NODE, else 1.
 int environment_local_processes();

@@ -22,6 +22,10 @@ TEST(Environment, UnsetMeansDefault) {
   EXPECT_EQ(*environment_memory_limit(), std::nullopt);
   EXPECT_EQ(*environment_cpu(), "auto");
   EXPECT_EQ(*environment_stall_seconds(), 30.0);
+  EXPECT_EQ(*environment_log_level(), "notset");
+  EXPECT_EQ(*environment_tf_route(), "auto");
+  EXPECT_TRUE(check_environment().ok());
+  EXPECT_FALSE(is_in_environment("HEADRACE_THREADS"));
 }
 
 TEST(Environment, GoodValues) {
@@ -31,6 +35,14 @@ TEST(Environment, GoodValues) {
   EXPECT_EQ(**environment_memory_limit(), std::int64_t{2} << 30);
   const Variable cpu("HEADRACE_CPU", "scalar");
   EXPECT_EQ(*environment_cpu(), "scalar");
+  const Variable stall("HEADRACE_STALL_SECONDS", "0.5");
+  EXPECT_EQ(*environment_stall_seconds(), 0.5);
+  const Variable level("HEADRACE_LOG_LEVEL", "debug");
+  EXPECT_EQ(*environment_log_level(), "debug");
+  const Variable route("HEADRACE_TF_ROUTE", "dataset");
+  EXPECT_EQ(*environment_tf_route(), "dataset");
+  EXPECT_TRUE(check_environment().ok());
+  EXPECT_TRUE(is_in_environment("HEADRACE_THREADS"));
 }
 
 TEST(Environment, BadValuesNameVariableAndValue) {
@@ -48,6 +60,16 @@ TEST(Environment, BadValuesNameVariableAndValue) {
   EXPECT_EQ(environment_cpu().status().code(), StatusCode::kInvalidArgument);
   const Variable stall("HEADRACE_STALL_SECONDS", "0");
   EXPECT_FALSE(environment_stall_seconds().ok());
+}
+
+TEST(Environment, TheCheckReadsEveryVariable) {
+  for (const char* name : {"HEADRACE_THREADS", "HEADRACE_MEMORY_LIMIT", "HEADRACE_CPU", "HEADRACE_STALL_SECONDS",
+                           "HEADRACE_LOG_LEVEL", "HEADRACE_TF_ROUTE"}) {
+    const Variable variable(name, "nonsense");
+    const Status status = check_environment();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message().rfind(std::string(name) + "='nonsense' is not ", 0), 0U) << status.message();
+  }
 }
 
 TEST(Environment, LocalProcesses) {

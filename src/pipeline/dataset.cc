@@ -56,9 +56,7 @@ Status check_read_options(const ReadOptions& options) {
   return first_failure({at_least(kOp, "max_skipped", options.max_skipped, 0),
                         at_least(kOp, "max_record_bytes", options.max_record_bytes.value_or(1), 1),
                         at_least(kOp, "num_threads", options.num_threads.value_or(1), 1),
-                        at_least(kOp, "memory_bytes", options.memory_bytes.value_or(1), 1),
-                        environment_threads().status(), environment_memory_limit().status(), environment_cpu().status(),
-                        environment_stall_seconds().status()});
+                        at_least(kOp, "memory_bytes", options.memory_bytes.value_or(1), 1), check_environment()});
 }
 
 std::int64_t draw_seed() {

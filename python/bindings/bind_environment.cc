@@ -1,0 +1,26 @@
+#include <string>
+#include <vector>
+
+#include "bindings.h"
+#include "failure.h"
+#include "headrace/environment.h"
+
+namespace nb = nanobind;
+
+namespace headrace::python {
+
+void bind_environment(nb::module_& m) {
+  m.def(
+      "environment",
+      [] {
+        nb::list settings;
+        for (const Setting& setting : unwrap(environment())) {
+          settings.append(
+              nb::make_tuple(text_to_python(setting.name), text_to_python(setting.value), setting.is_default));
+        }
+        return settings;
+      },
+      "The settings from environment variables as (name, value, is_default).");
+}
+
+}  // namespace headrace::python
