@@ -7,7 +7,7 @@ import pytest
 if importlib.util.find_spec("jax") is None:
     pytest.skip("JAX is not installed", allow_module_level=True)
 
-PROGRAM = """
+START = """
 import os, sys
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -17,23 +17,81 @@ import headrace as hr
 features = {"id": hr.FixedLenFeature([], hr.int64), "x": hr.FixedLenFeature([3], hr.float32)}
 dataset = hr.TFRecordDataset(sys.argv[1:]).batch(20).parse(features)
 sharding = NamedSharding(Mesh(np.array(jax.devices()), ("data",)), P("data"))
+"""
+
+PROGRAM = """
 seen = []
 with hr.jax.arrays(dataset, sharding, structure={"x": "x", "y": "id", "w": hr.weight("id", {3: 2.0})}) as arrays:
     for batch in arrays:
         assert batch["x"].shape == (20, 3) and batch["x"].sharding == sharding
         assert len(batch["x"].addressable_shards) == 4 and batch["w"].sum() == 20 + (len(seen) == 0)
         np.testing.assert_array_equal(np.asarray(batch["x"])[:, 0], np.asarray(batch["y"]))
-        pointers = [shard.data.unsafe_buffer_pointer() % 256 for shard in batch["x"].addressable_shards]
         seen += np.asarray(batch["y"]).tolist()
         if len(seen) == 20: state = arrays.state_dict()
 assert seen == list(range(100)), seen
 again = hr.jax.arrays(dataset, sharding, structure="id")
 again.load_state_dict(state)
 assert np.asarray(next(again)).tolist() == list(range(20, 40))
-try: hr.jax.arrays(dataset.prefetch_to_device(["/CPU:0", "/CPU:1"]), sharding)
-except ValueError as error: print(error)
+"""
+
+
+# What the adapter puts on a device, as (address of the slice in the batch, address of the array on the device).
+NO_COPY = """
+put, addresses = jax.device_put, []
+def noting(share, device):
+    array = put(share, device)
+    addresses.append((share.ctypes.data, array.unsafe_buffer_pointer()))
+    return array
+jax.device_put = noting
+kept = [batch for batch in hr.jax.arrays(dataset, sharding, structure="x")]
+assert len(kept) == 5 and len(addresses) == 20 and all(ours == theirs for ours, theirs in addresses), addresses
+del dataset
+# The memory of a batch stays with its arrays.
+np.testing.assert_array_equal(np.concatenate([np.asarray(x)[:, 0] for x in kept]), np.arange(100))
+print("aliased")
+"""
+
+REFUSED = """
+for sharding, batches in [
+    (sharding, dataset.prefetch_to_device(["/CPU:0", "/CPU:1"])),
+    (NamedSharding(sharding.mesh, P(None)), dataset),
+    (sharding, hr.TFRecordDataset(sys.argv[1:])),
+    (sharding, hr.TFRecordDataset(sys.argv[1:]).take(22).batch(20).parse(features)),
+    (sharding, hr.TFRecordDataset(sys.argv[1:]).batch(20).parse({"t": hr.VarLenFeature(hr.int64)})),
+]:
+    try: list(hr.jax.arrays(batches, sharding))
+    except ValueError as error: print(error)
+"""
+
+WITH_X64_AND_DLPACK = """
+jax.config.update("jax_enable_x64", True)
+with hr.jax.arrays(dataset, sharding) as arrays:
+    batch = next(arrays)
+    assert set(batch) == {"id", "x"} and batch["id"].dtype == np.int64
+one = next(iter(dataset))
+array = jax.dlpack.from_dlpack(one["x"])
+assert array.unsafe_buffer_pointer() == one["x"].numpy().ctypes.data and array[7, 0] == 7
+alone = hr.jax.arrays(dataset, jax.sharding.SingleDeviceSharding(jax.devices()[2]), structure=("x", "id"))
+x, label = next(alone)
+assert list(x.devices()) == [jax.devices()[2]] and label.tolist() == list(range(20))
+alone.close()
+print("ok")
 """
 
 
 def test_arrays_over_four_devices(numbers, script):
-    assert "2 shares" in script(PROGRAM, *numbers, timeout=180).stdout
+    script(START + PROGRAM, *numbers, timeout=180)
+
+
+def test_number_columns_are_not_copied(numbers, script):
+    assert script(START + NO_COPY, *numbers, timeout=180).stdout == "aliased\n"
+
+
+def test_what_is_refused(numbers, script):
+    said = script(START + REFUSED, *numbers, timeout=180).stdout.splitlines()
+    expected = ["2 shares", "does not split the first dimension", "parse()", "rows; JAX needs equal ones", "'t' is a Ragged"]
+    assert len(said) == len(expected) and all(part in line for part, line in zip(expected, said)), said
+
+
+def test_whole_numbers_of_64_bits_dlpack_and_one_device(numbers, script):
+    assert script(START + WITH_X64_AND_DLPACK, *numbers, timeout=180).stdout == "ok\n"

@@ -1,12 +1,16 @@
 """The PyTorch adapter (where PyTorch is installed)."""
 
+import json
+import subprocess
+import sys
+
 import headrace as hr
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from number_shards import NUMBERS  # noqa: E402
+from number_shards import NUMBERS, write_shard  # noqa: E402
 
 
 def dataset(files):
@@ -17,6 +21,73 @@ def test_tensors_share_memory(numbers):
     for batch in hr.torch.DataLoader(dataset(numbers)):
         assert batch["id"].dtype == torch.int64 and batch["x"].shape == (20, 3)
         np.testing.assert_array_equal(batch["x"][:, 0].numpy(), batch["id"].numpy())
+
+
+def test_no_column_is_copied(numbers):
+    features = {**NUMBERS, "v": hr.VarLenFeature(hr.int64), "name": hr.FixedLenFeature([], hr.string, "")}
+    kept = []
+    for batch in hr.TFRecordDataset(numbers).batch(20).parse(features):
+        tensor = hr.torch.to_torch(batch["x"])
+        assert tensor.data_ptr() == batch["x"].numpy().ctypes.data
+        tensor[0, 0] = -1.0
+        assert batch["x"].numpy()[0, 0] == -1.0
+        ragged = hr.torch.to_torch(batch["v"])
+        assert ragged.values.shape == (0,) and ragged.row_splits.tolist() == [0] * 21
+        assert isinstance(hr.torch.to_torch(batch["name"]), hr.BytesColumn)
+        kept.append(tensor)
+    del batch
+    assert [tensor[19, 0].item() for tensor in kept] == [19, 39, 59, 79, 99]  # the memory stays with the tensors
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32"]
+    + ["float64", "complex64", "complex128"],
+)
+def test_every_dtype_of_numbers(tmp_path, dtype):
+    bits = np.ones(3, np.uint16) * 0x4040  # 3.0 in bfloat16
+    values = None if dtype == "bfloat16" else np.ones(3, dtype)
+    raw = bits.tobytes() if values is None else values.tobytes()
+    files = write_shard(tmp_path / "a.tfrecord", [hr.make_example({"v": raw})])
+    spec = hr.RawFeature([3], hr.bool_ if dtype == "bool" else getattr(hr, dtype))
+    (batch,) = hr.torch.DataLoader(hr.TFRecordDataset(files).batch(1).parse({"v": spec}))
+    assert batch["v"].dtype == getattr(torch, dtype) and batch["v"].shape == (1, 3)
+    assert batch["v"].tolist() == [[3.0] * 3 if values is None else values.tolist()]
+
+
+RANK = """
+import json, sys
+import headrace as hr, torch
+torch.distributed.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=int(sys.argv[2]), world_size=2)
+features = {"id": hr.FixedLenFeature([], hr.int64), "x": hr.FixedLenFeature([3], hr.float32)}
+loader = hr.torch.DataLoader(hr.TFRecordDataset(sys.argv[3:]).shuffle(20, seed=1).batch(20).parse(features), ("x", "id"))
+torch.manual_seed(0)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 1))
+for x, label in loader:
+    torch.nn.functional.mse_loss(model(x / 100).squeeze(1), label / 100).backward()
+print(json.dumps([len(loader), loader.rank, [p.grad.flatten().tolist() for p in model.parameters()]]))
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_two_ranks_of_a_process_group(numbers, tmp_path):
+    """Gradients of DDP over two ranks are those of one process with the whole batch."""
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", RANK, tmp_path / "group", str(rank), *numbers], stdout=subprocess.PIPE, text=True
+        )
+        for rank in range(2)
+    ]
+    said = [process.communicate(timeout=120)[0] for process in ranks]
+    assert [process.returncode for process in ranks] == [0, 0]
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 1)
+    for batch in hr.torch.DataLoader(dataset(numbers)):
+        torch.nn.functional.mse_loss(model(batch["x"] / 100).squeeze(1), batch["id"] / 100).backward()
+    for rank, (batches, its_rank, gradients) in enumerate(map(json.loads, said)):
+        assert (batches, its_rank) == (5, rank)
+        for ours, parameter in zip(gradients, model.parameters(), strict=True):
+            np.testing.assert_allclose(ours, parameter.grad.flatten().numpy(), rtol=1e-5)
 
 
 def test_structure_and_weights(numbers):
