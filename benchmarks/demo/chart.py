@@ -4,6 +4,7 @@ from html import escape
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 _RED, _AMBER, _GREEN = "#c8553d", "#d9a441", "#4f9d69"
+LEGEND = ((_GREEN, "95 % and more"), (_AMBER, "70 to 95 %"), (_RED, "less than 70 %"))
 
 
 def blocks(values, width):
@@ -34,16 +35,16 @@ def bars(values, width, height, x=0.0, y=0.0):
 
 
 def strip(values, width=720, height=64):
-    """One stand-alone strip for the page."""
+    """One stand-alone strip for the page, which stretches it to its width."""
     return (
-        f'<svg viewBox="0 0 {width} {height}" width="100%" role="img" aria-label="utilisation over time">'
+        f'<svg viewBox="0 0 {width} {height}" preserveAspectRatio="none" role="img" aria-label="utilisation over time">'
         f"{bars(values, width, height)}</svg>"
     )
 
 
 def picture(runs, seconds):
     """One SVG file with a strip per contender. `runs`: [(title, utilisation, timeline)]."""
-    width, label, row, height = 960, 210, 92, 64
+    width, label, row, height = 960, 240, 92, 64
     elements = []
     for number, (title, utilisation, values) in enumerate(runs):
         top = 20 + number * row
@@ -53,6 +54,10 @@ def picture(runs, seconds):
     total = 20 + len(runs) * row + 14
     elements.append(f'<text x="{label}" y="{total - 8}" class="axis">0 s</text>')
     elements.append(f'<text x="{width - 16}" y="{total - 8}" class="axis" text-anchor="end">{seconds:.0f} s</text>')
+    for number, (fill, text) in enumerate(LEGEND):
+        x = label + 190 + number * 130
+        elements.append(f'<rect x="{x}" y="{total - 18}" width="11" height="11" fill="{fill}" />')
+        elements.append(f'<text x="{x + 16}" y="{total - 8}" class="axis">{text}</text>')
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" width="{width}" height="{total}">'
         "<style>text{font-family:system-ui,sans-serif;fill:#444}.title{font-size:17px;font-weight:600}"

@@ -90,6 +90,7 @@ def html(runs, setup, answers, description):
         columns=COLUMNS,
         titles=TITLES,
         explanations=EXPLANATIONS,
+        legend=chart.LEGEND,
         strips={name: chart.strip(run["timeline"]) for name, run in runs.items()},
         environment=machine.one_line(description),
     )
