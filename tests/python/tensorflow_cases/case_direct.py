@@ -194,6 +194,19 @@ def test_errors_come_as_headraces_own(images, strategy, shards, tmp_path):
             step()
 
 
+def test_the_route_of_the_environment(images, strategy, monkeypatch):
+    monkeypatch.delenv("HEADRACE_TF_ROUTE", raising=False)
+    pipeline = images()
+    direct = type(hrtf.distribute(pipeline, strategy))
+    assert direct.__module__ == "headrace._tf_direct"
+    monkeypatch.setenv("HEADRACE_TF_ROUTE", "dataset")
+    assert not isinstance(hrtf.distribute(pipeline, strategy), direct)
+    assert isinstance(hrtf.distribute(pipeline, strategy, route="direct"), direct)  # an argument comes first
+    monkeypatch.setenv("HEADRACE_TF_ROUTE", "fast")
+    with pytest.raises(ValueError, match="HEADRACE_TF_ROUTE='fast' is not one of auto, direct, dataset"):
+        hrtf.distribute(pipeline, strategy)
+
+
 def test_wrong_arguments(images, strategy, shards):
     two = images().prefetch_to_device(["/CPU:0", "/CPU:1"])
     with pytest.raises(ValueError, match="2 devices.* 4 replicas"):
