@@ -4,7 +4,6 @@
 #include "headrace/batch.h"
 #include "headrace/dataset.h"
 #include "headrace/device.h"
-#include "headrace/environment.h"
 #include "headrace/example.h"
 #include "headrace/pipeline.h"
 #include "headrace/position.h"

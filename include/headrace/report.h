@@ -1,4 +1,5 @@
-// Report: what the probes of a pipeline say. A snapshot; taking one does not disturb the run. Any thread.
+// Report: what the probes of a pipeline say, and the settings it finds in the environment. Snapshots; taking one does not
+// disturb the run. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -40,5 +41,14 @@ Result<Report> report(const Pipeline& pipeline);
 
 /// The report as JSON text.
 std::string to_json(const Report& report);
+
+struct Setting {
+  std::string name;   ///< of the environment variable, such as "HEADRACE_THREADS"
+  std::string value;  ///< in effect where no option of the pipeline says otherwise
+  bool is_default = true;
+};
+
+/// Every environment variable that the library reads; kInvalidArgument naming variable and value when one cannot be used.
+Result<std::vector<Setting>> environment();
 
 }  // namespace headrace

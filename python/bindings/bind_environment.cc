@@ -3,7 +3,7 @@
 
 #include "bindings.h"
 #include "failure.h"
-#include "headrace/environment.h"
+#include "headrace/report.h"
 
 namespace nb = nanobind;
 

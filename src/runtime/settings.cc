@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "base/environment.h"
-#include "headrace/environment.h"
+#include "headrace/report.h"
 #include "runtime/cpu_budget.h"
 
 namespace headrace {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "headrace/environment.h"
+#include "headrace/report.h"
 
 namespace headrace {
 namespace {
