@@ -43,10 +43,12 @@ Status ExampleReader::read(std::span<const std::uint8_t> record, std::span<Featu
   return {};
 }
 
+std::vector<MergedList> ExampleReader::take_merged() { return state_->slow.take_merged(); }
+
 bool ExampleReader::saw_feature_lists() const { return state_->was_slow && state_->slow.saw_feature_lists(); }
 
 std::vector<std::string> ExampleReader::list_keys(std::span<const std::uint8_t> record, std::size_t limit) {
-  return list_example_keys(record, limit);
+  return list_map_keys(record, kFeaturesField, limit);
 }
 
 bool ExampleReader::State::read_usual_form(std::span<const std::uint8_t> record, FeatureView* views) {

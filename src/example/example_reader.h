@@ -30,6 +30,9 @@ class ExampleReader {
   /// kSchemaMismatch without a where ("malformed record …"), or with the key when a wanted feature is malformed.
   Status read(std::span<const std::uint8_t> record, std::span<FeatureView> views);
 
+  /// Hands over the lists that had to be joined since the last call: views of them stay valid as long as the caller keeps
+  /// these.
+  std::vector<MergedList> take_merged();
   /// True when the last record looked like a SequenceExample (it had feature_lists).
   bool saw_feature_lists() const;
   /// Keys of `record`, at most `limit`, for the text of an error; empty when it is malformed.

@@ -9,21 +9,22 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "example/feature_view.h"
-#include "example/key_set.h"
+#include "example/feature_joiner.h"
+#include "example/map_entries.h"
 #include "headrace/status.h"
 
 namespace headrace {
 
 class SlowExampleReader {
  public:
-  explicit SlowExampleReader(std::shared_ptr<const KeySet> keys);
+  explicit SlowExampleReader(std::shared_ptr<const KeySet> keys) : entries_(std::move(keys)) {}
 
-  /// As ExampleReader::read. Merged lists live in this object until the next call.
+  /// As ExampleReader::read. Merged lists live in this object until take_merged().
   Status read(std::span<const std::uint8_t> record, std::span<FeatureView> views);
+  std::vector<MergedList> take_merged() { return std::exchange(merged_, {}); }
   /// True when the last record had the field that holds feature_lists in a SequenceExample.
   bool saw_feature_lists() const { return saw_feature_lists_; }
 
@@ -32,19 +33,12 @@ class SlowExampleReader {
 
   /// These give nullptr, or what is malformed.
   const char* find_entries(Bytes record);
-  const char* find_entries_in_features(Bytes features);
   const char* read_entry(Bytes entry, FeatureView* view);
-  const char* add_pieces(Bytes feature, ListKind* kind);
-  FeatureView merge_pieces(ListKind kind);
 
-  const std::shared_ptr<const KeySet> keys_;
-  std::vector<Bytes> entries_;  ///< per key the last entry; null data = none
-  std::vector<Bytes> pieces_;   ///< lists of the feature being read
-  std::vector<std::unique_ptr<std::uint8_t[]>> merged_;
+  MapEntries entries_;
+  FeatureJoiner joiner_;
+  std::vector<MergedList> merged_;
   bool saw_feature_lists_ = false;
 };
-
-/// As ExampleReader::list_keys.
-std::vector<std::string> list_example_keys(std::span<const std::uint8_t> record, std::size_t limit);
 
 }  // namespace headrace

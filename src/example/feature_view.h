@@ -1,9 +1,10 @@
-// FeatureView: one feature of one record while it is still wire bytes. Borrowed: valid as long as the record and the reader
-// that filled it are not used for another record.
+// FeatureView: one feature of one record while it is still wire bytes. Borrowed from the record, or, for a list that came in
+// several pieces, from the MergedList that its reader holds until take_merged().
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace headrace {
 
@@ -23,5 +24,8 @@ struct FeatureView {
   std::uint32_t size = 0;
   ListKind kind = ListKind::kAbsent;
 };
+
+/// Memory of a list whose pieces were joined, padded like a record.
+using MergedList = std::unique_ptr<std::uint8_t[]>;
 
 }  // namespace headrace

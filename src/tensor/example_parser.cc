@@ -44,6 +44,7 @@ class ExampleJob : public ParseJob {
     for (std::size_t i = first; i < ranges_.first_of(task + 1) && failure.ok(); ++i) {
       failure = phase_ == Phase::kRows ? parse_segment(i, *scratch) : write_segment(i, *scratch);
     }
+    if (phase_ == Phase::kRows) merged_[static_cast<std::size_t>(task)] = scratch->reader.take_merged();
     parser_->scratches.give_back(std::move(scratch));
   }
 
@@ -103,6 +104,7 @@ class ExampleJob : public ParseJob {
     HEADRACE_ASSIGN_OR_RETURN(dense_, DenseColumns::allocate(plan_, input_.replica_rows, *parser_->pool));
     mode_ = CopyMode(parser_->pool->bytes_in_use());
     task_failures_.resize(static_cast<std::size_t>(ranges_.tasks()));
+    merged_.resize(static_cast<std::size_t>(ranges_.tasks()));
     const auto slots = static_cast<std::size_t>(plan_.slots);
     if (slots == 0) return {};
     sums_.resize(ranges_.segments().size() * slots);
@@ -155,6 +157,7 @@ class ExampleJob : public ParseJob {
 
   // Each task writes its own part.
   std::vector<Status> task_failures_;
+  std::vector<std::vector<MergedList>> merged_;  // what notes may point into instead of the records
   std::vector<NoteSum> sums_;  // by segment and slot
 };
 

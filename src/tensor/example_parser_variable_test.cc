@@ -42,6 +42,41 @@ TEST(ParseVariable, VarLenOfEveryType) {
   EXPECT_THAT(values_of<std::int64_t>(slice.find("s")->byte_offsets), ElementsAre(0, 2, 2, 3, 7));
 }
 
+// A feature whose list comes in two pieces of one kind: protobuf merges them. Neither piece is the list.
+std::string in_two_pieces(std::string_view key, ListKind kind, std::string_view first, std::string_view second) {
+  const int number = static_cast<int>(kind);
+  return field(1, field(1, field(1, key) + field(2, field(number, first) + field(number, second))));
+}
+
+TEST(ParseVariable, ListsInPiecesOutliveTheRecordsBehindThem) {
+  const Schema schema{.features = {list_of(FeatureKind::kVarLen, "i", DType::kInt64),
+                                   list_of(FeatureKind::kVarLen, "s", DType::kBytes),
+                                   ragged({by(PartitionKind::kRowLengths, "p")}, DType::kFloat32)}};
+  std::vector<std::string> records;
+  std::vector<std::int64_t> integers;
+  std::vector<std::string> texts;
+  std::vector<float> floats;
+  for (std::int64_t row = 0; row < 300; ++row) {
+    const std::string text(static_cast<std::size_t>(row), 'x');
+    const float number = static_cast<float>(row);
+    records.push_back(
+        in_two_pieces("i", ListKind::kInt64, field(1, varint(static_cast<std::uint64_t>(row))), field(1, varint(7))) +
+        in_two_pieces("s", ListKind::kBytes, field(1, text), field(1, "end")) +
+        in_two_pieces("v", ListKind::kFloat, field(1, bits(number)), field(1, bits(-number))) +
+        in_two_pieces("p", ListKind::kInt64, field(1, varint(0)), field(1, varint(2))));
+    integers.insert(integers.end(), {row, 7});
+    texts.insert(texts.end(), {text, "end"});
+    floats.insert(floats.end(), {number, -number});
+  }
+  const Slice slice = parse_one(schema, records);
+  ASSERT_EQ(slice.columns.size(), 3U);
+  EXPECT_EQ(values_of<std::int64_t>(slice.find("i")->values), integers);
+  EXPECT_EQ(strings_of(*slice.find("s")), texts);
+  EXPECT_EQ(values_of<float>(slice.find("r")->values), floats);
+  const std::vector<std::int64_t> rows = splits_of(*slice.find("r"), 1);
+  EXPECT_THAT(std::span(rows).first(4), ElementsAre(0, 0, 2, 2));
+}
+
 TEST(ParseVariable, NothingInTheWholeBatch) {
   const Schema schema{.features = {list_of(FeatureKind::kVarLen, "i", DType::kInt64),
                                    list_of(FeatureKind::kFixedLenSequence, "q", DType::kFloat32, {2}),
