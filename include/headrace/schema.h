@@ -20,6 +20,8 @@ enum class FeatureKind : std::uint8_t {
   kFixedLenSequence,  ///< dense [batch, longest, *shape], padded
   kTensor,            ///< bytes feature that holds one serialized TensorProto: dense [batch, *shape]
   kRaw,               ///< bytes feature that holds the elements themselves (decode_raw): dense [batch, *shape]
+  kSparse,            ///< values with one int64 feature of indices per dimension: sparse [batch, *sizes]
+  kListLength,        ///< steps of the kFixedLenSequence feature list of the same key before it: int64 [batch]
 };
 
 enum class PartitionKind : std::uint8_t {
@@ -38,6 +40,12 @@ struct Partition {
   std::int64_t row_length = 0;  ///< for kUniformRowLength, >= 1
 };
 
+/// One dimension of a sparse feature, outermost first, as tf.io.SparseFeature has them.
+struct SparseIndex {
+  std::string key;        ///< int64 feature with the index of each value
+  std::int64_t size = 0;  ///< indices are in [0, size); >= 1
+};
+
 struct Feature {
   // behaviour
   std::string name;  ///< name of the column
@@ -51,11 +59,17 @@ struct Feature {
   std::vector<std::string> default_bytes;  ///< the same for kBytes
   bool has_default = false;
   std::vector<Partition> partitions;       ///< kRagged only
-  bool allow_missing = true;               ///< kFixedLenSequence: must be true
+  std::vector<SparseIndex> indices;        ///< kSparse only, at least one
+  bool already_sorted = false;             ///< kSparse: the order of the record is kept instead of sorting by index
+  bool allow_missing = true;               ///< kFixedLenSequence: false (the list must be there) for feature lists only
   bool reshape = false;                    ///< kTensor: any shape in the proto with that many elements passes
   bool little_endian = true;               ///< kRaw: byte order of the record
   DType row_splits_dtype = DType::kInt64;  ///< kRagged: kInt32 or kInt64, what an adapter hands out
   bool sparse = false;                     ///< kVarLen: adapters hand out a sparse tensor, as TensorFlow's parse does
+  /// One of the feature lists of a SequenceExample; else a feature of its context. Each step of a list is what a record is
+  /// elsewhere: kFixedLenSequence is dense [batch, longest, *shape] padded with 0 or "", kVarLen ragged [batch, None, None],
+  /// kRagged ragged [batch, None, …]. Other kinds than these and kListLength are in no list.
+  bool feature_list = false;
 
   const std::string& wire_key() const { return key.empty() ? name : key; }
 };
@@ -63,6 +77,7 @@ struct Feature {
 struct Schema {
   std::vector<Feature> features;  ///< in the order in which columns are delivered
   bool origin = false;            ///< add int64 columns `_shard` and `_record` to every row
+  bool sequence = false;          ///< records are tf.train.SequenceExamples, else tf.train.Examples
 
   /// Ok, or kInvalidArgument naming feature and value.
   Status validate() const;

@@ -49,14 +49,6 @@ nb::object dense_numpy(nb::handle_t<DenseColumn> self) {
   return numpy_view(self, nb::inst_ptr<DenseColumn>(self)->tensor);
 }
 
-std::string describe(const Tensor& tensor) {
-  std::string text = std::string(to_string(tensor.dtype)) + " [";
-  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
-    text += (d == 0 ? "" : ", ") + std::to_string(tensor.shape[d]);
-  }
-  return text + "]";
-}
-
 void bind_dense(nb::module_& m) {
   nb::class_<DenseColumn>(m, "DenseColumn", nb::type_slots(dense_slots),
                           "One feature of a batch as a dense, writable, C-contiguous array [rows, ...] in host memory. "
@@ -236,6 +228,14 @@ void bind_ragged(nb::module_& m) {
 
 }  // namespace
 
+std::string describe(const Tensor& tensor) {
+  std::string text = std::string(to_string(tensor.dtype)) + " [";
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d) {
+    text += (d == 0 ? "" : ", ") + std::to_string(tensor.shape[d]);
+  }
+  return text + "]";
+}
+
 nb::object flat_values_to_python(const Column& column) {
   if (column.values.dtype != DType::kBytes) return nb::cast(DenseColumn{column.values});
   Column strings = column;
@@ -246,6 +246,7 @@ nb::object flat_values_to_python(const Column& column) {
 
 nb::object column_to_python(const Column& column) {
   if (column.kind == ColumnKind::kRagged) return nb::cast(RaggedColumn{column, 0});
+  if (column.kind == ColumnKind::kSparse) return nb::cast(SparseColumn{column});
   if (column.values.dtype == DType::kBytes) return nb::cast(BytesColumn{column});
   return nb::cast(DenseColumn{column.values});
 }

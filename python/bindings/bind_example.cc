@@ -50,6 +50,8 @@ FeatureKind to_kind(std::string_view name) {
   if (name == "fixed_len_sequence") return FeatureKind::kFixedLenSequence;
   if (name == "tensor") return FeatureKind::kTensor;
   if (name == "raw") return FeatureKind::kRaw;
+  if (name == "sparse") return FeatureKind::kSparse;
+  if (name == "list_length") return FeatureKind::kListLength;
   raise(invalid_argument("kind: unknown kind of feature '" + std::string(name) + "'"));
 }
 
@@ -96,28 +98,37 @@ void bind_schema(nb::module_& m) {
             self.partitions.push_back({to_partition(kind), std::move(key), row_length});
           },
           "kind"_a, "key"_a = "", "row_length"_a = 0)
+      .def(
+          "add_index",
+          [](Feature& self, std::string key, std::int64_t size) {
+            self.indices.push_back({std::move(key), size});
+          },
+          "key"_a, "size"_a)
       .def_prop_ro("dtype", [](const Feature& self) { return std::string(to_string(self.dtype)); })
       .def_prop_rw(
           "row_splits_dtype", [](const Feature& self) { return std::string(to_string(self.row_splits_dtype)); },
           [](Feature& self, const std::string& dtype) { self.row_splits_dtype = dtype_or_raise(dtype); })
-      .def_ro("name", &Feature::name)
-      .def_ro("key", &Feature::key)
+      .def_rw("name", &Feature::name)
+      .def_rw("key", &Feature::key)
       .def_prop_ro(
           "shape", [](const Feature& self) { return shape_tuple(self.shape); }, "Dimensions per record.")
       .def_rw("allow_missing", &Feature::allow_missing)
       .def_rw("reshape", &Feature::reshape)
       .def_rw("little_endian", &Feature::little_endian)
-      .def_rw("sparse", &Feature::sparse);
+      .def_rw("sparse", &Feature::sparse)
+      .def_rw("already_sorted", &Feature::already_sorted)
+      .def_rw("feature_list", &Feature::feature_list);
 
   nb::class_<Schema>(m, "Schema", "The features of a record, in the order of the columns.")
       .def(
           "__init__",
-          [](Schema* self, std::vector<Feature> features, bool origin) {
-            Schema schema{.features = std::move(features), .origin = origin};
+          [](Schema* self, std::vector<Feature> features, bool origin, bool sequence) {
+            Schema schema{.features = std::move(features), .origin = origin, .sequence = sequence};
             raise_if_error(schema.validate());
             new (self) Schema(std::move(schema));
           },
-          "features"_a, "origin"_a = false, "ValueError naming feature and value of what is wrong.")
+          "features"_a, "origin"_a = false, "sequence"_a = false,
+          "ValueError naming feature and value of what is wrong.")
       .def_ro("origin", &Schema::origin);
 }
 

@@ -61,7 +61,10 @@ nb::list capsules(const PlanHandle& self, const SliceHandle& slice) {
 /// Ragged dimensions of a column and, of each, the length its rows all have, or -1.
 nb::list row_lengths(const Feature& feature) {
   nb::list lengths;
-  if (feature.kind == FeatureKind::kVarLen || feature.kind == FeatureKind::kRagged) lengths.append(-1);
+  if (feature.kind == FeatureKind::kVarLen || feature.kind == FeatureKind::kRagged) {
+    lengths.append(-1);
+    if (feature.feature_list) lengths.append(-1);
+  }
   for (const Partition& partition : feature.partitions) {
     lengths.append(partition.kind == PartitionKind::kUniformRowLength ? partition.row_length : -1);
   }
@@ -72,8 +75,10 @@ nb::tuple describe(const Feature& feature) {
   nb::list shape;
   if (feature.kind == FeatureKind::kFixedLenSequence) shape.append(-1);
   for (const std::int64_t dimension : feature.shape) shape.append(dimension);
+  for (const SparseIndex& index : feature.indices) shape.append(index.size);
+  const bool sparse = feature.sparse || feature.kind == FeatureKind::kSparse;
   return nb::make_tuple(text_to_python(feature.name), dtype_text(feature.dtype), nb::tuple(shape),
-                        nb::tuple(row_lengths(feature)), dtype_text(feature.row_splits_dtype), feature.sparse);
+                        nb::tuple(row_lengths(feature)), dtype_text(feature.row_splits_dtype), sparse);
 }
 
 nb::list describe_columns(const DatasetHandle& self) {

@@ -11,6 +11,7 @@ void bind_environment(nanobind::module_& m);  ///< environment
 void bind_example(nanobind::module_& m);      ///< Feature, Schema, ExampleBuilder, make_tensor_proto, parse_example
 void bind_record(nanobind::module_& m);       ///< RecordReader, RecordWriter
 void bind_column(nanobind::module_& m);       ///< DenseColumn, BytesColumn, Ragged
+void bind_sparse(nanobind::module_& m);       ///< Sparse
 void bind_batch(nanobind::module_& m);        ///< Slice, Batch
 void bind_device(nanobind::module_& m);       ///< parse_device
 void bind_dataset(nanobind::module_& m);      ///< Dataset, tfrecord_dataset

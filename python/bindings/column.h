@@ -1,4 +1,4 @@
-// The Python faces of a Column: DenseColumn, BytesColumn, Ragged. Each shares the column's buffers and nothing else of its
+// The Python faces of a Column: DenseColumn, BytesColumn, Ragged, Sparse. Each shares the column's buffers and nothing else of its
 // batch, so that keeping one column does not keep the others' memory.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "headrace/batch.h"
@@ -29,10 +30,17 @@ struct RaggedColumn {
   std::size_t depth = 0;
 };
 
+/// Values at indices, in a dense shape of which the rest is empty.
+struct SparseColumn {
+  Column column;
+};
+
 /// The Python object of `column`.
 nanobind::object column_to_python(const Column& column);
-/// The values of a ragged column below its last ragged dimension: DenseColumn or BytesColumn.
+/// The flat values of a ragged column (below its last ragged dimension) or of a sparse one: DenseColumn or BytesColumn.
 nanobind::object flat_values_to_python(const Column& column);
+/// Such as "int64 [3, 2]".
+std::string describe(const Tensor& tensor);
 
 /// The columns of one name of all replicas as one: rows one after another. `feature` gives the padding of sequences that
 /// are padded to different lengths; it may be null.

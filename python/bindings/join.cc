@@ -94,6 +94,23 @@ Tensor join_splits(std::span<const Column* const> parts, std::size_t depth) {
   return joined;
 }
 
+// Indices count rows within their part: those of the parts before it are added.
+void join_indices(std::span<const Column* const> parts, Column* joined) {
+  joined->dense_shape = parts[0]->dense_shape;
+  joined->dense_shape[0] = 0;
+  const auto rank = static_cast<std::int64_t>(joined->dense_shape.size());
+  joined->indices = make_tensor(DType::kInt64, {joined->values.elements(), rank});
+  auto* to = reinterpret_cast<std::int64_t*>(joined->indices.data);
+  for (const Column* part : parts) {
+    const auto* from = reinterpret_cast<const std::int64_t*>(part->indices.data);
+    for (std::int64_t value = 0; value < part->values.elements(); ++value, from += rank, to += rank) {
+      std::copy(from, from + rank, to);
+      *to += joined->dense_shape[0];
+    }
+    joined->dense_shape[0] += part->dense_shape[0];
+  }
+}
+
 }  // namespace
 
 Column make_bytes_column(Shape shape, std::span<const std::string_view> values) {
@@ -138,6 +155,7 @@ Column join_columns(std::span<const Column* const> parts, const Feature* feature
   for (std::size_t depth = 0; depth < parts[0]->row_splits.size(); ++depth) {
     joined.row_splits.push_back(join_splits(parts, depth));
   }
+  if (joined.kind == ColumnKind::kSparse) join_indices(parts, &joined);
   return joined;
 }
 

@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
         "Whether objects that outlive the interpreter are reported on stderr; for tests. Off.");
   headrace::python::bind_environment(m);
   headrace::python::bind_column(m);
+  headrace::python::bind_sparse(m);
   headrace::python::bind_batch(m);
   headrace::python::bind_example(m);
   headrace::python::bind_record(m);

@@ -27,26 +27,70 @@ Tensor narrow_splits(const Column& column, std::size_t dimension) {
   return narrow;
 }
 
-void append_sparse(const Column& column, std::vector<Tensor>& arrays) {
-  const std::span<const std::int64_t> splits = splits_of(column, 0);
-  const std::int64_t rows = static_cast<std::int64_t>(splits.size()) - 1;
-  Tensor indices = make_tensor(DType::kInt64, {splits.back(), 2});
-  std::int64_t* at = reinterpret_cast<std::int64_t*>(indices.data);
-  std::int64_t longest = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t count = splits[static_cast<std::size_t>(row) + 1] - splits[static_cast<std::size_t>(row)];
-    longest = std::max(longest, count);
-    for (std::int64_t i = 0; i < count; ++i) {
-      *at++ = row;
-      *at++ = i;
-    }
+// Where the value in turn lies in a ragged column: the row at every ragged dimension.
+class RaggedWalk {
+ public:
+  explicit RaggedWalk(const Column& column) : rows_(column.row_splits.size()) {
+    for (std::size_t d = 0; d < rows_.size(); ++d) splits_.push_back(splits_of(column, d));
   }
-  Tensor shape = make_tensor(DType::kInt64, {2});
-  elements_of<std::int64_t>(shape)[0] = rows;
-  elements_of<std::int64_t>(shape)[1] = longest;
+
+  /// Moves on to `value` and writes its coordinates, rows first. Values come in order.
+  void write_coordinates(std::int64_t value, std::int64_t* to) {
+    std::int64_t place = value;
+    for (std::size_t d = rows_.size(); d-- > 0;) {
+      while (splits_[d][rows_[d] + 1] <= place) ++rows_[d];
+      to[d + 1] = place - splits_[d][rows_[d]];
+      place = static_cast<std::int64_t>(rows_[d]);
+    }
+    to[0] = place;
+  }
+
+ private:
+  std::vector<std::span<const std::int64_t>> splits_;
+  std::vector<std::size_t> rows_;
+};
+
+void append_sparse(const Column& column, std::vector<Tensor>& arrays) {
+  const std::size_t rank = column.row_splits.size() + 1;
+  const std::int64_t values = column.values.elements();
+  Tensor indices = make_tensor(DType::kInt64, {values, static_cast<std::int64_t>(rank)});
+  std::int64_t* at = reinterpret_cast<std::int64_t*>(indices.data);
+  RaggedWalk walk(column);
+  for (std::int64_t value = 0; value < values; ++value, at += rank) walk.write_coordinates(value, at);
+
+  Tensor shape = make_tensor(DType::kInt64, {static_cast<std::int64_t>(rank)});
+  const std::span<std::int64_t> extents = elements_of<std::int64_t>(shape);
+  std::fill(extents.begin(), extents.end(), 0);
+  extents[0] = column.row_splits[0].elements() - 1;
+  for (std::size_t d = 0; d < column.row_splits.size(); ++d) {
+    const std::span<const std::int64_t> splits = splits_of(column, d);
+    for (std::size_t i = 1; i < splits.size(); ++i)
+      extents[d + 1] = std::max(extents[d + 1], splits[i] - splits[i - 1]);
+  }
   arrays.push_back(std::move(indices));
   arrays.push_back(column.values);
   arrays.push_back(std::move(shape));
+}
+
+void append_coordinates(const Column& column, std::vector<Tensor>& arrays) {
+  Tensor shape = make_tensor(DType::kInt64, {static_cast<std::int64_t>(column.dense_shape.size())});
+  std::copy(column.dense_shape.begin(), column.dense_shape.end(), elements_of<std::int64_t>(shape).begin());
+  arrays.push_back(column.indices);
+  arrays.push_back(column.values);
+  arrays.push_back(std::move(shape));
+}
+
+bool fits(ColumnKind kind, TensorflowForm form) {
+  switch (form) {
+    case TensorflowForm::kDense:
+      return kind == ColumnKind::kDense;
+    case TensorflowForm::kRagged64:
+    case TensorflowForm::kRagged32:
+      return kind == ColumnKind::kRagged;
+    case TensorflowForm::kSparse:
+      break;
+  }
+  return kind == ColumnKind::kRagged || kind == ColumnKind::kSparse;
 }
 
 }  // namespace
@@ -57,10 +101,7 @@ Result<std::vector<Tensor>> TensorflowPlan::expand(const Slice& slice) const {
   for (const TensorflowItem& item : items_) {
     const Column* column = slice.find(item.name);
     if (column == nullptr) return invalid_argument("the batch has no column '" + item.name + "'");
-    const bool ragged = column->kind == ColumnKind::kRagged;
-    if (ragged != (item.form != TensorflowForm::kDense)) {
-      return invalid_argument("column '" + item.name + "' is " + (ragged ? "ragged" : "dense") + ", not as planned");
-    }
+    if (!fits(column->kind, item.form)) return invalid_argument("column '" + item.name + "' is not as planned");
     switch (item.form) {
       case TensorflowForm::kDense:
         arrays.push_back(column->values);
@@ -74,7 +115,11 @@ Result<std::vector<Tensor>> TensorflowPlan::expand(const Slice& slice) const {
         for (std::size_t d = 0; d < column->row_splits.size(); ++d) arrays.push_back(narrow_splits(*column, d));
         break;
       case TensorflowForm::kSparse:
-        append_sparse(*column, arrays);
+        if (column->kind == ColumnKind::kSparse) {
+          append_coordinates(*column, arrays);
+        } else {
+          append_sparse(*column, arrays);
+        }
         break;
     }
   }

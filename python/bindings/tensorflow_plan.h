@@ -18,7 +18,7 @@ enum class TensorflowForm : std::uint8_t {
   kDense = 0,     ///< values
   kRagged64 = 1,  ///< values, row splits (int64) outermost first
   kRagged32 = 2,  ///< values, row splits (int32) outermost first
-  kSparse = 3,    ///< indices int64 [n, 2], values [n], dense shape int64 [2], as tf.io.parse_example gives them
+  kSparse = 3,    ///< indices int64 [n, rank], values [n], dense shape int64 [rank], as tf.io.parse_example gives them
 };
 
 struct TensorflowItem {
@@ -30,7 +30,8 @@ class TensorflowPlan {
  public:
   explicit TensorflowPlan(std::vector<TensorflowItem> items) : items_(std::move(items)) {}
 
-  /// The arrays of `slice` in plan order. Values share the slice's memory; indices and int32 splits are new.
+  /// The arrays of `slice` in plan order. Values share the slice's memory; int32 splits and the indices of ragged columns are
+  /// new.
   /// kInvalidArgument when the slice lacks a column of the plan, or has it in another form.
   Result<std::vector<Tensor>> expand(const Slice& slice) const;
 

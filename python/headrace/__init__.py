@@ -22,7 +22,7 @@ import importlib as _importlib
 from collections.abc import Mapping as _Mapping
 
 from . import errors
-from ._core import Batch, BytesColumn, DenseColumn, Ragged, Slice, __version__
+from ._core import Batch, BytesColumn, DenseColumn, Ragged, Slice, Sparse, __version__
 from .dataset import Dataset, TFRecordDataset
 from .dtypes import (
     DType,
@@ -53,6 +53,7 @@ from .features import (
     RowLimits,
     RowSplits,
     RowStarts,
+    SparseFeature,
     TensorFeature,
     UniformRowLength,
     ValueRowIds,
@@ -60,6 +61,7 @@ from .features import (
 )
 from .pipeline import Pipeline
 from .records import TFRecordWriter, list_file, make_example, make_tensor, open_records, parse_example
+from .sequences import parse_sequence_example
 from .settings import Setting, apply_log_level as _apply_log_level, environment
 from .structure import rest, weight
 

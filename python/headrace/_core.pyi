@@ -141,6 +141,33 @@ class Ragged:
 
     def __repr__(self) -> str: ...
 
+class Sparse:
+    """
+    One feature of a batch as values at indices: element i is values[i] at indices[i] of an array of dense_shape, which is empty elsewhere.
+    """
+
+    @property
+    def indices(self) -> DenseColumn:
+        """
+        int64 [n, rank]: row and index in every dimension of each value, in row order.
+        """
+
+    @property
+    def values(self) -> object:
+        """[n]: a DenseColumn or a BytesColumn."""
+
+    @property
+    def dense_shape(self) -> tuple:
+        """(rows, *sizes), a tuple of int."""
+
+    @property
+    def dtype(self) -> object:
+        """NumPy's name of the type of the values."""
+
+    def __len__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
 class Slice:
     """One replica's share of a batch: a mapping from name to column."""
 
@@ -225,6 +252,8 @@ class Feature:
 
     def add_partition(self, kind: str, key: str = '', row_length: int = 0) -> None: ...
 
+    def add_index(self, key: str, size: int) -> None: ...
+
     @property
     def dtype(self) -> str: ...
 
@@ -237,8 +266,14 @@ class Feature:
     @property
     def name(self) -> str: ...
 
+    @name.setter
+    def name(self, arg: str, /) -> None: ...
+
     @property
     def key(self) -> str: ...
+
+    @key.setter
+    def key(self, arg: str, /) -> None: ...
 
     @property
     def shape(self) -> tuple:
@@ -268,10 +303,22 @@ class Feature:
     @sparse.setter
     def sparse(self, arg: bool, /) -> None: ...
 
+    @property
+    def already_sorted(self) -> bool: ...
+
+    @already_sorted.setter
+    def already_sorted(self, arg: bool, /) -> None: ...
+
+    @property
+    def feature_list(self) -> bool: ...
+
+    @feature_list.setter
+    def feature_list(self, arg: bool, /) -> None: ...
+
 class Schema:
     """The features of a record, in the order of the columns."""
 
-    def __init__(self, features: Sequence[Feature], origin: bool = False) -> None:
+    def __init__(self, features: Sequence[Feature], origin: bool = False, sequence: bool = False) -> None:
         """ValueError naming feature and value of what is wrong."""
 
     @property

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from . import _core
 from .errors import ArgumentError
+from .interchange import sparse_arrays
 from .structure import Weight, resolve
 
 _DENSE, _RAGGED_64, _RAGGED_32, _SPARSE = range(4)
@@ -24,6 +25,7 @@ class Column:
         self.dtype = tf.string if dtype == "bytes" else tf.as_dtype(dtype)
         self._rows = rows
         # Equal rows behind the last ragged dimension are a dimension of the values, for TensorFlow as for the engine.
+        self._sparse_shape = [None if size < 0 else size for size in (*row_lengths, *shape)]
         ragged = len(row_lengths)
         while ragged > 0 and row_lengths[ragged - 1] >= 0:
             ragged -= 1
@@ -42,10 +44,11 @@ class Column:
         if self.form == _DENSE:
             return [tf.TensorSpec([self._rows, *self._shape], self.dtype)]
         if self.form == _SPARSE:
+            rank = 1 + len(self._sparse_shape)
             return [
-                tf.TensorSpec([None, 2], tf.int64),
+                tf.TensorSpec([None, rank], tf.int64),
                 tf.TensorSpec([None], self.dtype),
-                tf.TensorSpec([2], tf.int64),
+                tf.TensorSpec([rank], tf.int64),
             ]
         outer = None if self._rows is None else self._rows + 1
         splits = [tf.TensorSpec([outer if d == 0 else None], self._splits_dtype) for d in range(len(self.row_lengths))]
@@ -56,7 +59,7 @@ class Column:
         if self.form == _DENSE:
             return tf.TensorSpec([self._rows, *self._shape], self.dtype)
         if self.form == _SPARSE:
-            return tf.SparseTensorSpec([self._rows, None], self.dtype)
+            return tf.SparseTensorSpec([self._rows, *self._sparse_shape], self.dtype)
         lengths = [None if length < 0 else length for length in self.row_lengths]
         return tf.RaggedTensorSpec(
             [self._rows, *lengths, *self._shape],
@@ -86,7 +89,7 @@ class Column:
         if self.form == _DENSE:
             return [column.numpy()]
         if self.form == _SPARSE:
-            return list(column.to_sparse())
+            return list(sparse_arrays(column))
         splits = [splits.numpy().astype(self._splits_dtype.as_numpy_dtype) for splits in column.nested_row_splits]
         return [column.flat_values.numpy(), *splits]
 

@@ -10,6 +10,7 @@ from . import _core, arguments
 from .errors import ArgumentError
 from .features import to_schema
 from .pipeline import Pipeline, RecordBatchPipeline, RecordPipeline, open_core
+from .sequences import to_sequence_schema
 
 # Records that the engine hands over together when the user iterates over single ones: enough to make the hand-over
 # cheap for small records, few enough to hold little of large ones.
@@ -85,6 +86,21 @@ class Dataset:
             origin: add int64 columns `_shard` (place in the list of files) and `_record` (ordinal in the shard).
         """
         schema, spec = to_schema(features, origin)
+        return self._with(self._core.parse(schema), spec=spec)
+
+    def parse_sequence(self, context_features=None, sequence_features=None, origin=False):
+        """The same for tf.train.SequenceExamples: batches become mappings from name to column.
+
+        The columns: the context features, then the feature lists, each in the order given; a dense list `x` is followed by
+        `x_lengths`, int64 [rows], the steps of each row. What the columns of lists look like: see parse_sequence_example.
+
+        Args:
+            context_features: {name: spec}, any spec but FixedLenSequenceFeature; of headrace or of tf.io.
+            sequence_features: {name: spec}, FixedLenSequenceFeature, VarLenFeature or RaggedFeature. A name that the
+                context has, too, must be changed in one of them (the specs take a key).
+            origin: as for parse.
+        """
+        schema, spec = to_sequence_schema(context_features, sequence_features, origin)
         return self._with(self._core.parse(schema), spec=spec)
 
     def prefetch_to_device(self, devices, depth=2):

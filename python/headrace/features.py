@@ -23,26 +23,34 @@ class FixedLenFeature:
         shape: dimensions per record, all known; [] for one value.
         dtype: int64, float32 or string in the record; other types convert, with a range check.
         default_value: used when the key is absent; one value, or as many as the shape has.
+        key: key of the feature; the name of the column when None.
     """
 
     shape: Any
     dtype: Any
     default_value: Any = None
+    key: Any = None
 
     def to_core(self, name):
-        feature = _core.Feature(name, "fixed_len", as_dtype(self.dtype), _shape(name, self.shape))
+        feature = _core.Feature(name, "fixed_len", as_dtype(self.dtype), _shape(name, self.shape), key=self.key or "")
         _set_default(feature, name, self.default_value)
         return feature
 
 
 @dataclass(frozen=True)
 class VarLenFeature:
-    """A list of any number of values: a Ragged of dtype; framework adapters hand out a sparse tensor."""
+    """A list of any number of values: a Ragged of dtype; framework adapters hand out a sparse tensor.
+
+    Args:
+        dtype: int64, float32 or string.
+        key: key of the feature; the name of the column when None.
+    """
 
     dtype: Any
+    key: Any = None
 
     def to_core(self, name):
-        feature = _core.Feature(name, "var_len", as_dtype(self.dtype), [])
+        feature = _core.Feature(name, "var_len", as_dtype(self.dtype), [], key=self.key or "")
         feature.sparse = True
         return feature
 
@@ -54,17 +62,21 @@ class FixedLenSequenceFeature:
     Args:
         shape: dimensions per step.
         dtype: as FixedLenFeature.
-        allow_missing: must be true, as in TensorFlow: rows have different numbers of steps.
-        default_value: one value to pad with; 0 or b"" when None.
+        allow_missing: whether the key may be absent, which gives 0 steps. Must be true but for the feature lists of a
+            SequenceExample, as in TensorFlow.
+        default_value: one value to pad with; 0 or b"" when None, as it must be for feature lists.
+        key: key of the feature; the name of the column when None.
     """
 
     shape: Any
     dtype: Any
     allow_missing: bool = False
     default_value: Any = None
+    key: Any = None
 
     def to_core(self, name):
-        feature = _core.Feature(name, "fixed_len_sequence", as_dtype(self.dtype), _shape(name, self.shape))
+        kind, shape = "fixed_len_sequence", _shape(name, self.shape)
+        feature = _core.Feature(name, kind, as_dtype(self.dtype), shape, key=self.key or "")
         feature.allow_missing = bool(self.allow_missing)
         _set_default(feature, name, self.default_value)
         return feature
@@ -203,7 +215,49 @@ class RawFeature:
         return feature
 
 
-_OURS = (FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature, TensorFeature, RawFeature)
+@dataclass(frozen=True)
+class SparseFeature:
+    """Values at indices that other features give: a Sparse [rows, *size] of dtype.
+
+    Args:
+        index_key: key of the int64 feature with the index of each value, or a list of keys, one per dimension.
+        value_key: key of the values.
+        dtype: int64, float32 or string.
+        size: indices are in [0, size); a list when index_key is one.
+        already_sorted: keep the order of the record; else the values of a row are sorted by index, values of one index in
+            the order of the record.
+    """
+
+    index_key: Any
+    value_key: str
+    dtype: Any
+    size: Any
+    already_sorted: bool = False
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "sparse", as_dtype(self.dtype), [], key=self.value_key)
+        feature.already_sorted = bool(self.already_sorted)
+        keys = [self.index_key] if isinstance(self.index_key, str) else list(self.index_key)
+        sizes = list(self.size) if hasattr(self.size, "__iter__") else [self.size]
+        if len(keys) != len(sizes):
+            raise ArgumentError(
+                f"feature {name!r}: index_key has {len(keys)} keys and size {len(sizes)} numbers: one of each per dimension",
+                key=name,
+            )
+        for key, size in zip(keys, sizes):
+            feature.add_index(key, arguments.integer("size", size))
+        return feature
+
+
+_OURS = (
+    FixedLenFeature,
+    VarLenFeature,
+    FixedLenSequenceFeature,
+    RaggedFeature,
+    SparseFeature,
+    TensorFeature,
+    RawFeature,
+)
 
 
 def to_schema(features, origin=False):
@@ -212,20 +266,31 @@ def to_schema(features, origin=False):
     Raises:
         ValueError: naming the feature and what is wrong with it.
     """
+    specs = to_specs("features", features)
+    return _core.Schema([to_core(name, spec) for name, spec in specs.items()], bool(origin)), specs
+
+
+def to_specs(parameter, features):
+    """{name: spec} with every spec as one of this module.
+
+    Raises:
+        ValueError: naming the parameter or the feature.
+    """
     if not hasattr(features, "items"):
-        raise ArgumentError(f"features: must map names to specs, not {type(features).__name__}")
+        raise ArgumentError(f"{parameter}: must map names to specs, not {type(features).__name__}")
     specs = {}
     for name, spec in features.items():
         if not isinstance(name, str):
-            raise ArgumentError(f"features: name {name!r} must be a str")
+            raise ArgumentError(f"{parameter}: name {name!r} must be a str")
         ours = spec if isinstance(spec, _OURS) else translate(name, spec)
         if ours is None:
             raise ArgumentError(f"feature {name!r}: {spec!r} is no feature spec", key=name)
         specs[name] = ours
-    return _core.Schema([_to_core(name, spec) for name, spec in specs.items()], bool(origin)), specs
+    return specs
 
 
-def _to_core(name, spec):
+def to_core(name, spec):
+    """The engine's Feature of one of this module's specs; ValueError naming the feature."""
     try:
         return spec.to_core(name)
     except ArgumentError as error:

@@ -2,6 +2,15 @@
 
 import numpy as np
 
+from . import _core
+
+
+def sparse_arrays(column):
+    """(indices int64 [n, rank], values [n], dense_shape int64 [rank]) of a Ragged or a Sparse, as numpy arrays."""
+    if isinstance(column, _core.Ragged):
+        return to_sparse(column)
+    return column.indices.numpy(), column.values.numpy(), np.array(column.dense_shape, dtype=np.int64)
+
 
 def to_sparse(ragged):
     """(indices int64 [n, rank], values [n], dense_shape int64 [rank]) of a Ragged, in row order.

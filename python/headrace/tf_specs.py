@@ -7,7 +7,7 @@ def translate(name, spec):
     """The spec of headrace.features that means the same as `spec`, or None when it is none of TensorFlow's.
 
     Raises:
-        ValueError: for SparseFeature, which has no counterpart.
+        ValueError: for one that has no counterpart.
     """
     kind = type(spec)
     if not kind.__module__.startswith(("tensorflow.", "tensorflow_core.")):
@@ -49,11 +49,18 @@ def _ragged(spec):
     return features.RaggedFeature(spec.dtype, spec.value_key, tuple(partitions), spec.row_splits_dtype, spec.validate)
 
 
+def _sparse(spec):
+    from .features import SparseFeature
+
+    return SparseFeature(spec.index_key, spec.value_key, spec.dtype, spec.size, spec.already_sorted)
+
+
 _MAKERS = {
     "FixedLenFeature": _fixed_len,
     "VarLenFeature": _var_len,
     "FixedLenSequenceFeature": _sequence,
     "RaggedFeature": _ragged,
+    "SparseFeature": _sparse,
 }
 
 

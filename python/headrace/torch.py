@@ -100,6 +100,8 @@ def to_torch(column):
         return torch.from_dlpack(column)
     if isinstance(column, _core.Ragged):
         return RaggedTensor(to_torch(column.values), to_torch(column.row_splits))
+    if isinstance(column, _core.Sparse) and isinstance(column.values, _core.DenseColumn):
+        return torch.sparse_coo_tensor(to_torch(column.indices).T, to_torch(column.values), column.dense_shape)
     return column
 
 

@@ -95,6 +95,13 @@ std::int64_t decode_int64_list(const FeatureView& list, std::int64_t* out, std::
   return count;
 }
 
+bool read_int64_list(const FeatureView& list, std::vector<std::int64_t>* values) {
+  const std::int64_t count = list.kind == ListKind::kAbsent ? 0 : count_int64_list(list);
+  values->resize(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
+  if (count > 0) (void)decode_int64_list(list, values->data(), count);
+  return count >= 0;
+}
+
 std::int64_t count_float_list(const FeatureView& list) { return decode_float_list(list, nullptr, 0); }
 
 std::int64_t decode_float_list(const FeatureView& list, float* out, std::int64_t capacity) {

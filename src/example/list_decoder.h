@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "example/feature_view.h"
 
@@ -16,6 +17,9 @@ namespace headrace {
 
 std::int64_t count_int64_list(const FeatureView& list);
 std::int64_t decode_int64_list(const FeatureView& list, std::int64_t* out, std::int64_t capacity);
+
+/// All values of a list, in memory that is kept; none for an absent one. False when the list is malformed.
+bool read_int64_list(const FeatureView& list, std::vector<std::int64_t>* values);
 
 std::int64_t count_float_list(const FeatureView& list);
 std::int64_t decode_float_list(const FeatureView& list, float* out, std::int64_t capacity);

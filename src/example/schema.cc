@@ -1,7 +1,9 @@
 #include "headrace/schema.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include "base/utf8.h"
@@ -23,9 +25,10 @@ std::string text(const Shape& shape) {
 
 std::string name_of(DType dtype) { return std::string(to_string(dtype)); }
 
-bool is_dense(FeatureKind kind) { return kind != FeatureKind::kVarLen && kind != FeatureKind::kRagged; }
+bool is_sparse(FeatureKind kind) { return kind == FeatureKind::kVarLen || kind == FeatureKind::kSparse; }
+bool is_dense(FeatureKind kind) { return !is_sparse(kind) && kind != FeatureKind::kRagged; }
 
-bool is_known(FeatureKind kind) { return kind >= FeatureKind::kFixedLen && kind <= FeatureKind::kRaw; }
+bool is_known(FeatureKind kind) { return kind >= FeatureKind::kFixedLen && kind <= FeatureKind::kListLength; }
 bool is_known(DType dtype) { return dtype >= DType::kBool && dtype <= DType::kBytes; }
 bool is_known(PartitionKind kind) {
   return kind >= PartitionKind::kRowSplits && kind <= PartitionKind::kUniformRowLength;
@@ -35,6 +38,9 @@ Status check_dtype(const Feature& feature) {
   if (!is_known(feature.kind)) return refuse(feature, "unknown kind");
   if (!is_known(feature.dtype)) return refuse(feature, "unknown dtype");
   if (feature.kind == FeatureKind::kTensor) return {};
+  if (feature.kind == FeatureKind::kListLength && feature.dtype != DType::kInt64) {
+    return refuse(feature, "dtype " + name_of(feature.dtype) + " of a length, which is int64");
+  }
   if (feature.kind == FeatureKind::kRaw) {
     if (feature.dtype == DType::kBytes) return refuse(feature, "dtype of a RawFeature cannot be bytes");
     return {};
@@ -74,6 +80,7 @@ Status check_default(const Feature& feature) {
   const bool is_bytes = feature.dtype == DType::kBytes;
   if (!feature.has_default) return {};
   if (!is_dense(feature.kind)) return refuse(feature, "default_value where none is taken");
+  if (feature.feature_list) return refuse(feature, "default_value of a feature list must be None");
   if (is_bytes ? !feature.default_numeric.empty() : !feature.default_bytes.empty()) {
     return refuse(feature, "default_value is not of dtype " + name_of(feature.dtype));
   }
@@ -94,7 +101,7 @@ Status check_default(const Feature& feature) {
 }
 
 Status check_options(const Feature& feature) {
-  if (feature.kind == FeatureKind::kFixedLenSequence && !feature.allow_missing) {
+  if (feature.kind == FeatureKind::kFixedLenSequence && !feature.allow_missing && !feature.feature_list) {
     return refuse(feature, "unsupported: FixedLenSequenceFeature requires allow_missing to be True.");
   }
   if (feature.sparse && feature.kind != FeatureKind::kVarLen)
@@ -117,20 +124,65 @@ Status check_options(const Feature& feature) {
   return {};
 }
 
+Status check_indices(const Feature& feature) {
+  if (feature.kind != FeatureKind::kSparse) {
+    if (!feature.indices.empty()) return refuse(feature, "indices are for SparseFeature only");
+    if (feature.already_sorted) return refuse(feature, "already_sorted is for SparseFeature only");
+    return {};
+  }
+  if (feature.indices.empty()) return refuse(feature, "a SparseFeature needs at least one index_key");
+  for (const SparseIndex& index : feature.indices) {
+    if (index.size < 1) {
+      return refuse(feature, "size of index_key \"" + printable_utf8(index.key, kMaxNameBytes) + "\" is " +
+                                 std::to_string(index.size) + ", expected at least 1");
+    }
+  }
+  return {};
+}
+
+bool fits_feature_list(FeatureKind kind) {
+  return kind == FeatureKind::kFixedLenSequence || kind == FeatureKind::kVarLen || kind == FeatureKind::kRagged ||
+         kind == FeatureKind::kListLength;
+}
+
+// What a SequenceExample has where: `before` are the features of the schema that stand before `feature`.
+Status check_place(const Feature& feature, bool sequence, std::span<const Feature> before) {
+  if (feature.feature_list && !sequence) return refuse(feature, "feature lists are in SequenceExamples only");
+  if (feature.feature_list && !fits_feature_list(feature.kind)) {
+    return refuse(
+        feature,
+        "a feature list takes FixedLenSequenceFeature, VarLenFeature or RaggedFeature: no other kind is supported");
+  }
+  if (feature.kind == FeatureKind::kListLength) {
+    if (!feature.feature_list) return refuse(feature, "a length is that of a feature list");
+    const bool found = std::any_of(before.begin(), before.end(), [&feature](const Feature& other) {
+      return other.feature_list && other.kind == FeatureKind::kFixedLenSequence &&
+             other.wire_key() == feature.wire_key();
+    });
+    if (!found || !feature.shape.empty())
+      return refuse(feature, "a length counts the steps of a dense feature list before it");
+  }
+  if (sequence && !feature.feature_list && feature.kind == FeatureKind::kFixedLenSequence) {
+    return refuse(feature, "unsupported: FixedLenSequenceFeature is for feature lists, not for the context");
+  }
+  return {};
+}
+
 enum class Use { kDense, kSparse, kRagged };
 
 // What the features of a schema make of one wire key; all of them must agree.
 class KeyUses {
  public:
   Status add(const Feature& feature) {
-    const Use use = is_dense(feature.kind)                 ? Use::kDense
-                    : feature.kind == FeatureKind::kVarLen ? Use::kSparse
-                                                           : Use::kRagged;
+    const Use use = is_dense(feature.kind) ? Use::kDense : is_sparse(feature.kind) ? Use::kSparse : Use::kRagged;
     const bool holds_bytes = feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw;
     HEADRACE_RETURN_IF_ERROR(add(feature, feature.wire_key(), use, holds_bytes ? DType::kBytes : feature.dtype));
     for (const Partition& partition : feature.partitions) {
       if (partition.kind == PartitionKind::kUniformRowLength) continue;
       HEADRACE_RETURN_IF_ERROR(add(feature, partition.key, Use::kRagged, DType::kInt64));
+    }
+    for (const SparseIndex& index : feature.indices) {
+      HEADRACE_RETURN_IF_ERROR(add(feature, index.key, Use::kSparse, DType::kInt64));
     }
     return {};
   }
@@ -160,16 +212,21 @@ class KeyUses {
 Status Schema::validate() const {
   std::set<std::string_view> names;
   KeyUses uses;
-  for (const Feature& feature : features) {
+  KeyUses list_uses;
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    const Feature& feature = features[i];
     HEADRACE_RETURN_IF_ERROR(check_dtype(feature));
     HEADRACE_RETURN_IF_ERROR(check_shape(feature));
     HEADRACE_RETURN_IF_ERROR(check_options(feature));
+    HEADRACE_RETURN_IF_ERROR(check_indices(feature));
+    HEADRACE_RETURN_IF_ERROR(check_place(feature, sequence, std::span(features).first(i)));
     HEADRACE_RETURN_IF_ERROR(check_default(feature));
     if (!names.insert(feature.name).second) return refuse(feature, "the name is there twice");
     if (origin && (feature.name == "_shard" || feature.name == "_record")) {
       return refuse(feature, "the name is taken by a column of origin=True");
     }
-    HEADRACE_RETURN_IF_ERROR(uses.add(feature));
+    if (feature.kind == FeatureKind::kListLength) continue;
+    HEADRACE_RETURN_IF_ERROR((feature.feature_list ? list_uses : uses).add(feature));
   }
   return {};
 }

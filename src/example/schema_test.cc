@@ -120,5 +120,27 @@ TEST(Schema, UsesOfAKeyMustAgree) {
   EXPECT_REFUSED(({dense, ragged({{PartitionKind::kRowSplits, "k", 0}})}), "must not intersect");
 }
 
+TEST(Schema, SparseFeatures) {
+  const auto sparse = [](std::vector<SparseIndex> indices) {
+    Feature feature = of(FeatureKind::kSparse, DType::kFloat32);
+    feature.indices = std::move(indices);
+    return feature;
+  };
+  EXPECT_EQ(refusal({sparse({{"i", 1}, {"j", 9}})}), "");
+  EXPECT_REFUSED(({sparse({})}), "at least one index_key");
+  EXPECT_REFUSED(({sparse({{"i", 0}})}), "size of index_key \"i\" is 0");
+  EXPECT_REFUSED(({sparse({{"f", 3}})}), "asked for as float32 and as int64");
+  Feature shaped = sparse({{"i", 3}});
+  shaped.shape = {2};
+  EXPECT_REFUSED(({shaped}), "shape [2] where none is taken");
+  EXPECT_REFUSED(({sparse({{"x", 3}}), fixed("x", DType::kInt64)}), "must not intersect");
+  Feature dense = fixed("f", DType::kInt64);
+  dense.indices = {{"i", 3}};
+  EXPECT_REFUSED(({dense}), "SparseFeature only");
+  dense = fixed("f", DType::kInt64);
+  dense.already_sorted = true;
+  EXPECT_REFUSED(({dense}), "SparseFeature only");
+}
+
 }  // namespace
 }  // namespace headrace

@@ -31,6 +31,8 @@ class FieldReader {
   /// True: `field` holds the next one. False: the message is used up, or malformed().
   bool next(WireField* field);
   bool malformed() const { return malformed_; }
+  /// The byte behind the last field.
+  const std::uint8_t* position() const { return at_; }
 
  private:
   bool fail();

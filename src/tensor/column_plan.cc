@@ -17,10 +17,12 @@ bool is_variable(const Feature& feature) {
     case FeatureKind::kVarLen:
     case FeatureKind::kRagged:
     case FeatureKind::kFixedLenSequence:
+    case FeatureKind::kSparse:
       return true;
     case FeatureKind::kFixedLen:
     case FeatureKind::kTensor:
     case FeatureKind::kRaw:
+    case FeatureKind::kListLength:
       return feature.dtype == DType::kBytes;
   }
   return false;
@@ -29,6 +31,7 @@ bool is_variable(const Feature& feature) {
 ColumnOp dense_op(const Feature& feature) {
   if (feature.kind == FeatureKind::kTensor) return ColumnOp::kTensor;
   if (feature.kind == FeatureKind::kRaw) return ColumnOp::kRaw;
+  if (feature.kind == FeatureKind::kListLength) return ColumnOp::kListLength;
   const bool scalar = element_count(feature.shape) == 1;
   if (feature.dtype == DType::kInt64) return scalar ? ColumnOp::kScalarInt64 : ColumnOp::kInt64s;
   return scalar ? ColumnOp::kScalarFloat : ColumnOp::kFloats;
@@ -41,7 +44,7 @@ ColumnPlan::ColumnPlan(const Schema& schema_in) : schema(schema_in) {
     const Feature& feature = schema.features[i];
     ColumnStep step{};
     step.list = list_kind(feature);
-    step.key = key_index(feature.wire_key());
+    step.key = key_index(feature, feature.wire_key());
     step.feature = static_cast<std::uint32_t>(i);
     step.count = element_count(feature.shape);
     if (is_variable(feature)) {
@@ -52,18 +55,28 @@ ColumnPlan::ColumnPlan(const Schema& schema_in) : schema(schema_in) {
     steps.push_back(step);
   }
   keys = std::make_shared<const KeySet>(key_names_);
+  list_keys = std::make_shared<const KeySet>(list_key_names_);
 }
 
-std::uint32_t ColumnPlan::key_index(const std::string& key) {
-  const auto found = std::find(key_names_.begin(), key_names_.end(), key);
-  const auto index = static_cast<std::uint32_t>(found - key_names_.begin());
-  if (found == key_names_.end()) key_names_.push_back(key);
+std::uint32_t ColumnPlan::key_index(const Feature& feature, const std::string& key) {
+  std::vector<std::string>& names = feature.feature_list ? list_key_names_ : key_names_;
+  const auto found = std::find(names.begin(), names.end(), key);
+  const auto index = static_cast<std::uint32_t>(found - names.begin());
+  if (found == names.end()) names.push_back(key);
   return index;
 }
 
 void ColumnPlan::add_dense(const Feature& feature, ColumnStep* step) {
   step->op = dense_op(feature);
   step->bytes = static_cast<std::size_t>(step->count) * size_of(feature.dtype);
+  if (step->op == ColumnOp::kListLength) {
+    const auto list = std::find_if(steps.begin(), steps.end(), [this, step](const ColumnStep& other) {
+      return other.key == step->key && schema.features[other.feature].feature_list &&
+             schema.features[other.feature].kind == FeatureKind::kFixedLenSequence;
+    });
+    step->slot = list->slot;
+    step->count = list->count;
+  }
   if (!feature.has_default) return;
   auto image = std::make_unique<std::vector<std::uint8_t>>(feature.default_numeric);
   if (image->size() < step->bytes) {  // one element for all
@@ -76,6 +89,25 @@ void ColumnPlan::add_dense(const Feature& feature, ColumnStep* step) {
   image->resize(std::max<std::size_t>(step->bytes, 1));  // so that its address is never null
   step->fallback = image->data();
   images_.push_back(std::move(image));
+}
+
+void ColumnPlan::add_ragged(const Feature& feature, VariableColumn* column, ColumnStep* step) {
+  column->kind = VariableKind::kRagged;
+  if (!feature.partitions.empty()) step->op = ColumnOp::kNoteRagged;
+  if (feature.feature_list) column->levels.emplace_back();
+  std::size_t levels = feature.partitions.size();
+  while (levels > 0 && feature.partitions[levels - 1].kind == PartitionKind::kUniformRowLength) {
+    --levels;
+    column->stride *= feature.partitions[levels].row_length;
+    column->inner_shape.insert(column->inner_shape.begin(), feature.partitions[levels].row_length);
+  }
+  for (std::size_t i = 0; i < levels; ++i) {
+    const Partition& partition = feature.partitions[i];
+    RaggedLevel level{partition.kind, 0, partition.key, partition.row_length};
+    if (partition.kind != PartitionKind::kUniformRowLength) level.key = key_index(feature, partition.key);
+    column->levels.push_back(std::move(level));
+  }
+  step->count = column->stride;
 }
 
 void ColumnPlan::add_variable(const Feature& feature, ColumnStep* step) {
@@ -92,26 +124,16 @@ void ColumnPlan::add_variable(const Feature& feature, ColumnStep* step) {
 
   switch (feature.kind) {
     case FeatureKind::kVarLen:
-    case FeatureKind::kRagged: {
-      column.kind = VariableKind::kRagged;
-      column.inner_shape.clear();
-      column.stride = 1;
-      if (!feature.partitions.empty()) step->op = ColumnOp::kNoteRagged;
-      std::size_t levels = feature.partitions.size();
-      while (levels > 0 && feature.partitions[levels - 1].kind == PartitionKind::kUniformRowLength) {
-        --levels;
-        column.stride *= feature.partitions[levels].row_length;
-        column.inner_shape.insert(column.inner_shape.begin(), feature.partitions[levels].row_length);
-      }
-      for (std::size_t i = 0; i < levels; ++i) {
-        const Partition& partition = feature.partitions[i];
-        RaggedLevel level{partition.kind, 0, partition.key, partition.row_length};
-        if (partition.kind != PartitionKind::kUniformRowLength) level.key = key_index(partition.key);
-        column.levels.push_back(std::move(level));
-      }
-      step->count = column.stride;
+    case FeatureKind::kRagged:
+      add_ragged(feature, &column, step);
       break;
-    }
+    case FeatureKind::kSparse:
+      column.kind = VariableKind::kSparse;
+      step->op = ColumnOp::kNoteSparse;
+      for (const SparseIndex& index : feature.indices) {
+        column.dimensions.push_back({key_index(feature, index.key), index.key, index.size});
+      }
+      break;
     case FeatureKind::kFixedLenSequence:
       column.kind = VariableKind::kSequence;
       column.padding.assign(size_of(feature.dtype), 0);
@@ -124,6 +146,7 @@ void ColumnPlan::add_variable(const Feature& feature, ColumnStep* step) {
     case FeatureKind::kFixedLen:
     case FeatureKind::kTensor:
     case FeatureKind::kRaw:
+    case FeatureKind::kListLength:
       column.kind = VariableKind::kFixed;
       step->op = feature.kind == FeatureKind::kTensor ? ColumnOp::kNoteTensor : ColumnOp::kNoteStrings;
       if (feature.has_default) {
@@ -134,7 +157,8 @@ void ColumnPlan::add_variable(const Feature& feature, ColumnStep* step) {
       }
       break;
   }
-  step->slots = 1 + static_cast<std::uint32_t>(column.levels.size());
+  if (feature.feature_list) step->op = ColumnOp::kNoteList;
+  step->slots = 1 + static_cast<std::uint32_t>(column.levels.size() + column.dimensions.size());
   slots += static_cast<std::int32_t>(step->slots);
   variables.push_back(std::move(column));
 }

@@ -21,20 +21,23 @@ enum class ColumnOp : std::uint8_t {
   kInt64s,       ///< a fixed number of values
   kFloats,       ///< a fixed number of values
   kTensor,       ///< numeric TensorProto
+  kListLength,   ///< steps of a feature list that was noted
   kRaw,          ///< the elements themselves
   kNoteValues,   ///< list of any length; int64, float32 or bytes
   kNoteStrings,  ///< a fixed number of byte strings
   kNoteTensor,   ///< TensorProto of byte strings
   kNoteRagged,   ///< list of any length with partitions
+  kNoteSparse,   ///< list of any length with lists of indices
+  kNoteList,     ///< feature list: a list of lists
 };
 
 /// One feature in the row loop; kept small, all of a wide schema stay in the first-level cache.
 struct ColumnStep {
   ColumnOp op;
   ListKind list;                           ///< kind that the record must have
-  std::uint32_t key = 0;                   ///< index in the KeySet
+  std::uint32_t key = 0;                   ///< index in the KeySet of features, or of feature lists
   std::uint32_t feature = 0;               ///< index in the schema
-  std::int32_t slot = -1;                  ///< first note of a variable column
+  std::int32_t slot = -1;                  ///< first note of a variable column; kListLength: of the list it counts
   std::uint32_t slots = 0;                 ///< its notes
   std::uint32_t variable = 0;              ///< index in ColumnPlan::variables
   std::int64_t count = 1;                  ///< values per record, per step for a sequence
@@ -45,26 +48,36 @@ struct ColumnStep {
 };
 
 /// How the elements of a variable column are arranged.
-enum class VariableKind : std::uint8_t { kFixed = 1, kSequence, kRagged };
+enum class VariableKind : std::uint8_t { kFixed = 1, kSequence, kRagged, kSparse };
 
 /// One ragged dimension below the first.
 struct RaggedLevel {
   PartitionKind kind = PartitionKind::kRowSplits;
-  std::uint32_t key = 0;  ///< index in the KeySet; not for kUniformRowLength
+  std::uint32_t key = 0;  ///< index in the step's KeySet; not for kUniformRowLength
   std::string name;       ///< the key itself
   std::int64_t row_length = 0;
 };
 
-/// What phase 2 needs of a variable column. Its notes: the values at `slot`, then one per level.
+/// One dimension of a sparse feature.
+struct SparseDimension {
+  std::uint32_t key = 0;  ///< index in the KeySet
+  std::string name;       ///< the key itself
+  std::int64_t size = 0;
+};
+
+/// What phase 2 needs of a variable column. Its notes: the values at `slot`, then one per level or sparse dimension.
 struct VariableColumn {
   std::uint32_t feature = 0;
   std::uint32_t step = 0;
   std::int32_t slot = 0;
   VariableKind kind = VariableKind::kFixed;
   DType dtype = DType::kInt64;
-  std::int64_t stride = 1;          ///< kFixed: elements per record; kSequence: per step; kRagged: per innermost row
-  Shape inner_shape;                ///< dimensions inside a step or an innermost row
-  std::vector<RaggedLevel> levels;  ///< outermost first; uniform ones at the end are in inner_shape instead
+  std::int64_t stride = 1;  ///< kFixed: elements per record; kSequence: per step; kRagged: per innermost row
+  Shape inner_shape;        ///< dimensions inside a step or an innermost row
+  /// Outermost first; uniform ones at the end are in inner_shape instead. Of a ragged feature list the first are the steps,
+  /// of which only the number of rows means anything.
+  std::vector<RaggedLevel> levels;
+  std::vector<SparseDimension> dimensions;    ///< kSparse: outermost first
   std::vector<std::string> fallback_strings;  ///< kFixed: `stride` of them, when there is a default
   std::vector<std::uint8_t> padding;          ///< kSequence: image of one padding element (numeric)
   std::string padding_string;                 ///< the same for bytes
@@ -74,17 +87,20 @@ struct ColumnPlan {
   explicit ColumnPlan(const Schema& schema_in);
 
   Schema schema;
-  std::shared_ptr<const KeySet> keys;
-  std::vector<ColumnStep> steps;          ///< schema order
-  std::vector<VariableColumn> variables;  ///< schema order
-  std::int32_t slots = 0;                 ///< notes per record
+  std::shared_ptr<const KeySet> keys;       ///< of the features
+  std::shared_ptr<const KeySet> list_keys;  ///< of the feature lists
+  std::vector<ColumnStep> steps;            ///< schema order
+  std::vector<VariableColumn> variables;    ///< schema order
+  std::int32_t slots = 0;                   ///< notes per record
 
  private:
-  std::uint32_t key_index(const std::string& key);
+  std::uint32_t key_index(const Feature& feature, const std::string& key);
   void add_dense(const Feature& feature, ColumnStep* step);
   void add_variable(const Feature& feature, ColumnStep* step);
+  void add_ragged(const Feature& feature, VariableColumn* column, ColumnStep* step);
 
   std::vector<std::string> key_names_;
+  std::vector<std::string> list_key_names_;
   std::vector<std::unique_ptr<std::vector<std::uint8_t>>> images_;
 };
 

@@ -44,7 +44,10 @@ class ExampleJob : public ParseJob {
     for (std::size_t i = first; i < ranges_.first_of(task + 1) && failure.ok(); ++i) {
       failure = phase_ == Phase::kRows ? parse_segment(i, *scratch) : write_segment(i, *scratch);
     }
-    if (phase_ == Phase::kRows) merged_[static_cast<std::size_t>(task)] = scratch->reader.take_merged();
+    if (phase_ == Phase::kRows) {
+      MergedLists& merged = merged_[static_cast<std::size_t>(task)];
+      merged = {scratch->reader.take_merged(), scratch->sequence_reader.take_merged()};
+    }
     parser_->scratches.give_back(std::move(scratch));
   }
 
@@ -91,6 +94,12 @@ class ExampleJob : public ParseJob {
 
  private:
   enum class Phase { kRows, kValues, kDone };
+
+  // What the notes of one task may point into instead of the records.
+  struct MergedLists {
+    std::vector<MergedList> features;
+    std::vector<MergedList> feature_lists;
+  };
 
   Status begin() {
     const std::int64_t rows = std::accumulate(input_.replica_rows.begin(), input_.replica_rows.end(), std::int64_t{0});
@@ -157,7 +166,7 @@ class ExampleJob : public ParseJob {
 
   // Each task writes its own part.
   std::vector<Status> task_failures_;
-  std::vector<std::vector<MergedList>> merged_;  // what notes may point into instead of the records
+  std::vector<MergedLists> merged_;
   std::vector<NoteSum> sums_;  // by segment and slot
 };
 

@@ -5,8 +5,10 @@
 #include "example/list_decoder.h"
 #include "tensor/bytes_column.h"
 #include "tensor/column_writer.h"
+#include "tensor/list_column.h"
 #include "tensor/parse_errors.h"
 #include "tensor/partition.h"
+#include "tensor/sparse_feature.h"
 
 namespace headrace {
 namespace {
@@ -19,38 +21,6 @@ Status check_string_lengths(const Feature& feature, const Note& note, ParseScrat
   for (const std::string_view text : scratch.strings) {
     if (text.size() >= kStringLimit) return string_too_long(feature.wire_key(), text.size());
   }
-  return {};
-}
-
-Status note_list(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
-                 Note* note) {
-  note->data = list.data;
-  note->size = list.size;
-  note->kind = list.kind;
-  note->bytes = 0;
-  switch (list.kind) {
-    case ListKind::kAbsent:
-      note->count = 0;
-      return {};
-    case ListKind::kInt64:
-      note->count = step.list == ListKind::kInt64 ? count_int64_list(list) : 0;
-      break;
-    case ListKind::kFloat:
-      note->count = step.list == ListKind::kFloat ? count_float_list(list) : 0;
-      break;
-    case ListKind::kBytes:
-      note->count = step.list == ListKind::kBytes ? count_bytes_list(list, &note->bytes) : 0;
-      break;
-  }
-  if (list.kind != step.list) return wrong_kind(feature, list.kind);
-  if (note->count < 0) return malformed_list(feature.wire_key());
-  return list.kind == ListKind::kBytes ? check_string_lengths(feature, *note, scratch) : Status();
-}
-
-Status note_values(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
-                   Note* note) {
-  HEADRACE_RETURN_IF_ERROR(note_list(feature, step, list, scratch, note));
-  if (step.count != 1 && note->count % step.count != 0) return no_multiple(feature, step.count, note->count);
   return {};
 }
 
@@ -91,12 +61,9 @@ Status note_ragged(const Feature& feature, const ColumnStep& step, const Variabl
     } else {
       const FeatureView& list = scratch.views[level.key];
       if (list.kind != ListKind::kAbsent && list.kind != ListKind::kInt64) {
-        return wrong_partition_kind(feature, level.name, list.kind);
+        return wrong_integers_kind(feature, level.name, list.kind);
       }
-      const std::int64_t entries = list.kind == ListKind::kAbsent ? 0 : count_int64_list(list);
-      if (entries < 0) return malformed_list(level.name);
-      scratch.integers.resize(static_cast<std::size_t>(entries));
-      if (entries > 0) (void)decode_int64_list(list, scratch.integers.data(), entries);
+      if (!read_int64_list(list, &scratch.integers)) return malformed_list(level.name);
       note.data = list.data;
       note.size = list.size;
       note.kind = list.kind;
@@ -109,16 +76,52 @@ Status note_ragged(const Feature& feature, const ColumnStep& step, const Variabl
 
 }  // namespace
 
+Status note_list(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
+                 Note* note) {
+  note->data = list.data;
+  note->size = list.size;
+  note->kind = list.kind;
+  note->bytes = 0;
+  switch (list.kind) {
+    case ListKind::kAbsent:
+      note->count = 0;
+      return {};
+    case ListKind::kInt64:
+      note->count = step.list == ListKind::kInt64 ? count_int64_list(list) : 0;
+      break;
+    case ListKind::kFloat:
+      note->count = step.list == ListKind::kFloat ? count_float_list(list) : 0;
+      break;
+    case ListKind::kBytes:
+      note->count = step.list == ListKind::kBytes ? count_bytes_list(list, &note->bytes) : 0;
+      break;
+  }
+  if (list.kind != step.list) return wrong_kind(feature, list.kind);
+  if (note->count < 0) return malformed_list(feature.wire_key());
+  return list.kind == ListKind::kBytes ? check_string_lengths(feature, *note, scratch) : Status();
+}
+
+Status note_values(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
+                   Note* note) {
+  HEADRACE_RETURN_IF_ERROR(note_list(feature, step, list, scratch, note));
+  if (step.count != 1 && note->count % step.count != 0) return no_multiple(feature, step.count, note->count);
+  return {};
+}
+
 Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const std::uint8_t> record,
                  ParseScratch& scratch, Note* notes) {
   const Feature& feature = plan.schema.features[step.feature];
+  if (step.op == ColumnOp::kNoteList) {
+    return note_feature_list(feature, step, plan.variables[step.variable], record, scratch, notes);
+  }
   const FeatureView& list = scratch.views[step.key];
   if (step.op == ColumnOp::kNoteValues) return note_values(feature, step, list, scratch, notes);
   const VariableColumn& column = plan.variables[step.variable];
   if (step.op == ColumnOp::kNoteRagged) return note_ragged(feature, step, column, scratch, notes);
+  if (step.op == ColumnOp::kNoteSparse) return note_sparse(feature, step, column, scratch, notes);
 
   if (list.kind == ListKind::kAbsent) {
-    if (!feature.has_default) return missing_feature(feature, record, scratch.reader.saw_feature_lists());
+    if (!feature.has_default) return missing_feature(feature, record, ignored_feature_lists(plan, scratch));
     note_fallback(column, notes);
     return {};
   }

@@ -35,6 +35,13 @@ struct NoteSum {
   }
 };
 
+/// Notes a list of any length; one without a kind has no values.
+Status note_list(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
+                 Note* note);
+/// The same; for ragged ones and steps the count must be a multiple of step.count.
+Status note_values(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
+                   Note* note);
+
 /// Fills the notes of the step's slot and its levels from the views in `scratch`. `record` serves the text of an error.
 Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const std::uint8_t> record,
                  ParseScratch& scratch, Note* notes);

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "example/example_reader.h"
+#include "example/sequence_reader.h"
 
 namespace headrace {
 namespace {
@@ -62,9 +63,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string nearest_keys(const std::string& key, std::span<const std::uint8_t> record) {
-  std::vector<std::string> keys = ExampleReader::list_keys(record, kKeysLookedAt);
-  if (keys.empty()) return " The record has no features.";
+std::string nearest_keys(const std::string& key, std::vector<std::string> keys, std::string_view what) {
+  if (keys.empty()) return " The record has no " + std::string(what) + ".";
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (std::string& other : keys) {
     const std::size_t rank = distance(key, other);
@@ -88,30 +88,66 @@ std::string shape_text(const Shape& shape) {
   return text + "]";
 }
 
+std::string shown_key(const std::string& key) { return printable_utf8(key, kKeyBytes); }
+
 Status missing_feature(const Feature& feature, std::span<const std::uint8_t> record, bool saw_feature_lists) {
   const std::string& key = feature.wire_key();
   const std::string type(word(asked_kind(feature)));
   std::string text = "Feature: " + printable_utf8(key, kKeyBytes * 2) + " (data type: " + type +
-                     ") is required but could not be found." + nearest_keys(key, record);
+                     ") is required but could not be found." +
+                     nearest_keys(key, ExampleReader::list_keys(record, kKeysLookedAt), "features");
   if (saw_feature_lists) {
     text += " The record is a SequenceExample: only its context is read, its feature_lists are not.";
   }
   return schema_mismatch(std::move(text), at_key(key, type, "no such key"));
 }
 
+Status missing_feature_list(const Feature& feature, std::span<const std::uint8_t> record) {
+  const std::string& key = feature.wire_key();
+  return schema_mismatch(
+      "Feature list '" + shown_key(key) +
+          "' is required but could not be found; allow_missing=True takes it as a list of no steps." +
+          nearest_keys(key, SequenceReader::list_keys(record, kKeysLookedAt), "feature lists"),
+      at_key(key, "a feature list", "no such key"));
+}
+
+Status wrong_step_count(const Feature& feature, std::int64_t step, std::int64_t found) {
+  return schema_mismatch("Key: " + shown_key(feature.wire_key()) + ", Index: " + std::to_string(step) +
+                             ".  Number of values != expected. values size: " + std::to_string(found) +
+                             " but output shape: " + shape_text(feature.shape),
+                         at_key(feature.wire_key(), std::to_string(element_count(feature.shape)) + " values",
+                                std::to_string(found) + " values"));
+}
+
+Status unequal_steps(const Feature& feature, const std::string& key) {
+  const std::string values = shown_key(feature.wire_key());
+  return schema_mismatch("Feature " + values + ": values and partitions are not aligned: the feature list '" +
+                             shown_key(key) + "' has another number of steps",
+                         at_key(key, "as many steps as '" + values + "' has", "another number of steps"));
+}
+
+Status at_step(const Feature& feature, std::int64_t step, const Status& failure) {
+  return Status(
+      failure.code(),
+      "Feature list: " + shown_key(feature.wire_key()) + ", Index: " + std::to_string(step) + ".  " + failure.message(),
+      failure.where());
+}
+
 Status wrong_kind(const Feature& feature, ListKind found) {
   const std::string expected(word(asked_kind(feature)));
   const std::string actual(word(found));
-  const bool dense = feature.kind != FeatureKind::kVarLen && feature.kind != FeatureKind::kRagged;
+  const bool dense = feature.kind != FeatureKind::kVarLen && feature.kind != FeatureKind::kRagged &&
+                     feature.kind != FeatureKind::kSparse;
   return schema_mismatch(dense ? "Data types don't match. Data type: " + actual + " but expected type: " + expected
                                : "Data types don't match. Expected type: " + expected + ", Actual type: " + actual,
                          at_key(feature.wire_key(), expected, actual));
 }
 
-Status wrong_partition_kind(const Feature& feature, const std::string& key, ListKind found) {
+Status wrong_integers_kind(const Feature& feature, const std::string& key, ListKind found) {
   const std::string actual(word(found));
-  return schema_mismatch("Data types don't match. Expected type: int64, Actual type: " + actual +
-                             " in a partition of feature '" + printable_utf8(feature.wire_key(), kKeyBytes) + "'",
+  const std::string part = feature.kind == FeatureKind::kSparse ? "the indices" : "a partition";
+  return schema_mismatch("Data types don't match. Expected type: int64, Actual type: " + actual + " in " + part +
+                             " of feature '" + shown_key(feature.wire_key()) + "'",
                          at_key(key, "int64", actual));
 }
 

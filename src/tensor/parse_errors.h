@@ -16,13 +16,23 @@ namespace headrace {
 
 /// "[]", "[2,3]", "[?,2]" (-1).
 std::string shape_text(const Shape& shape);
+/// A key as texts show it: printable and bounded.
+std::string shown_key(const std::string& key);
 
 /// Absent, or present without a kind. Lists the nearest keys of `record`.
 Status missing_feature(const Feature& feature, std::span<const std::uint8_t> record, bool saw_feature_lists);
+/// A feature list that must be there. Lists the nearest keys of the record's feature lists.
+Status missing_feature_list(const Feature& feature, std::span<const std::uint8_t> record);
+/// A step of `found` values where the shape asks for another number.
+Status wrong_step_count(const Feature& feature, std::int64_t step, std::int64_t found);
+/// The partition `key` of a feature list has another number of steps than its values.
+Status unequal_steps(const Feature& feature, const std::string& key);
+/// `failure` of one step of a feature list.
+Status at_step(const Feature& feature, std::int64_t step, const Status& failure);
 /// The list is of another kind than the feature.
 Status wrong_kind(const Feature& feature, ListKind found);
-/// `key` of a partition holds another list than int64.
-Status wrong_partition_kind(const Feature& feature, const std::string& key, ListKind found);
+/// `key`, of a partition or of indices, holds another list than int64.
+Status wrong_integers_kind(const Feature& feature, const std::string& key, ListKind found);
 /// The list cannot be read.
 Status malformed_list(const std::string& key);
 /// A list of `found` values where the shape asks for another number.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "example/example_reader.h"
+#include "example/sequence_reader.h"
 #include "example/tensor_proto.h"
 #include "runtime/mutex.h"
 #include "tensor/column_plan.h"
@@ -17,18 +18,40 @@
 
 namespace headrace {
 
+/// Where one ragged dimension of a feature list stands while its steps are walked.
+struct LevelCursor {
+  StepReader steps;  ///< of the partition's list
+  std::int64_t* ends = nullptr;
+  std::int64_t base = 0;
+};
+
 struct ParseScratch {
   explicit ParseScratch(const ColumnPlan& plan)
-      : reader(plan.keys), views(plan.keys->size()), cursors(plan.steps.size()) {}
+      : reader(plan.keys),
+        views(plan.keys->size()),
+        sequence_reader(plan.list_keys),
+        lists(plan.list_keys->size()),
+        cursors(plan.steps.size()) {}
 
   ExampleReader reader;
   std::vector<FeatureView> views;      ///< by key
+  SequenceReader sequence_reader;      ///< SequenceExamples only, as the next three
+  std::vector<FeatureListView> lists;  ///< by key of feature lists
+  StepScratch step;
+  std::vector<LevelCursor> levels;
   std::vector<std::uint8_t*> cursors;  ///< by step: slot of the next row in a dense column
   CopyMode mode;                       ///< of the phase that runs
   TensorProtoView tensor;
   std::vector<std::string_view> strings;
   std::vector<std::int64_t> integers;
+  std::vector<std::int64_t> order;
+  std::vector<std::uint8_t> bytes;
 };
+
+/// Whether the last record was a SequenceExample that is read as an Example.
+inline bool ignored_feature_lists(const ColumnPlan& plan, const ParseScratch& scratch) {
+  return !plan.schema.sequence && scratch.reader.saw_feature_lists();
+}
 
 class ScratchPool {
  public:

@@ -33,29 +33,60 @@ std::string bits(T value) {
 inline std::string feature(std::string_view key, ListKind kind, std::string_view list) {
   return field(1, field(1, field(1, key) + field(2, field(static_cast<int>(kind), list))));
 }
-inline std::string ints(std::string_view key, std::initializer_list<std::int64_t> values) {
+inline std::string int_list(std::initializer_list<std::int64_t> values) {
   std::string packed;
   for (const std::int64_t value : values) packed += varint(static_cast<std::uint64_t>(value));
-  return feature(key, ListKind::kInt64, field(1, packed));
+  return field(1, packed);
 }
-inline std::string floats(std::string_view key, std::initializer_list<float> values) {
+inline std::string float_list(std::initializer_list<float> values) {
   std::string packed;
   for (const float value : values) packed += bits(value);
-  return feature(key, ListKind::kFloat, field(1, packed));
+  return field(1, packed);
 }
-inline std::string strings(std::string_view key, std::initializer_list<std::string_view> values) {
+inline std::string bytes_list(std::initializer_list<std::string_view> values) {
   std::string list;
   for (const std::string_view value : values) list += field(1, value);
-  return feature(key, ListKind::kBytes, list);
+  return list;
+}
+inline std::string ints(std::string_view key, std::initializer_list<std::int64_t> values) {
+  return feature(key, ListKind::kInt64, int_list(values));
+}
+inline std::string floats(std::string_view key, std::initializer_list<float> values) {
+  return feature(key, ListKind::kFloat, float_list(values));
+}
+inline std::string strings(std::string_view key, std::initializer_list<std::string_view> values) {
+  return feature(key, ListKind::kBytes, bytes_list(values));
 }
 /// A present key whose Feature has no kind.
 inline std::string without_kind(std::string_view key) { return field(1, field(1, field(1, key) + field(2, ""))); }
+
+/// Steps of a feature list; joined by +.
+inline std::string step(ListKind kind, std::string_view list) { return field(1, field(static_cast<int>(kind), list)); }
+inline std::string int_step(std::initializer_list<std::int64_t> values) {
+  return step(ListKind::kInt64, int_list(values));
+}
+inline std::string float_step(std::initializer_list<float> values) {
+  return step(ListKind::kFloat, float_list(values));
+}
+inline std::string bytes_step(std::initializer_list<std::string_view> values) {
+  return step(ListKind::kBytes, bytes_list(values));
+}
+/// One feature list; several joined by + are the content of feature_lists().
+inline std::string list_entry(std::string_view key, std::string_view steps) {
+  return field(1, field(1, key) + field(2, steps));
+}
+/// The feature lists of a SequenceExample. What makes an Example makes its context; it comes first.
+inline std::string feature_lists(std::string_view entries) { return field(2, entries); }
 
 inline Feature fixed(std::string name, DType dtype, Shape shape = {}) {
   return {.name = std::move(name), .kind = FeatureKind::kFixedLen, .dtype = dtype, .shape = std::move(shape)};
 }
 inline Feature list_of(FeatureKind kind, std::string name, DType dtype, Shape shape = {}) {
   return {.name = std::move(name), .kind = kind, .dtype = dtype, .shape = std::move(shape)};
+}
+inline Feature in_list(Feature feature) {
+  feature.feature_list = true;
+  return feature;
 }
 template <class T>
 Feature with_default(Feature feature, std::initializer_list<T> values) {

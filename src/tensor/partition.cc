@@ -98,6 +98,11 @@ Result<std::int64_t> count_partition_rows(PartitionKind kind, const std::string&
   return std::int64_t{0};
 }
 
+Status check_total_rows(PartitionKind kind, const std::string& key, std::int64_t rows) {
+  if (kind != PartitionKind::kValueRowIds || rows <= kMaxPartitionRows) return {};
+  return bad_partition(key, "value_rowids", "the rows of one record", kMaxPartitionRows, rows);
+}
+
 Result<std::int64_t> count_uniform_rows(const std::string& value_key, std::int64_t length, std::int64_t inner) {
   if (inner % length == 0) return inner / length;
   return bad_partition(value_key, "uniform_row_length", "a multiple of the row length", length, inner);

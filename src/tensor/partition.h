@@ -19,6 +19,8 @@ constexpr std::int64_t kMaxPartitionRows = std::int64_t{1} << 20;
 /// The rows that `partition` makes of `inner` values (or rows of the next level), or why it is none. `key` is its key.
 Result<std::int64_t> count_partition_rows(PartitionKind kind, const std::string& key,
                                           std::span<const std::int64_t> partition, std::int64_t inner);
+/// For several partitions of one record (a feature list): `rows` of all of them together.
+Status check_total_rows(PartitionKind kind, const std::string& key, std::int64_t rows);
 /// kUniformRowLength: rows of `length` in `inner` rows of the next level.
 Result<std::int64_t> count_uniform_rows(const std::string& value_key, std::int64_t length, std::int64_t inner);
 

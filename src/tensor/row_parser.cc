@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/wire.h"
 #include "example/scalar_decoder.h"
 #include "tensor/column_writer.h"
 #include "tensor/parse_errors.h"
@@ -27,7 +28,7 @@ inline void prefetch(RecordBytes record) {
   const Feature& feature = plan.schema.features[step.feature];
   const FeatureView& list = scratch.views[step.key];
   if (list.kind == ListKind::kAbsent) {
-    if (step.fallback == nullptr) return missing_feature(feature, record, scratch.reader.saw_feature_lists());
+    if (step.fallback == nullptr) return missing_feature(feature, record, ignored_feature_lists(plan, scratch));
     std::memcpy(slot, step.fallback, step.bytes);
     return {};
   }
@@ -48,28 +49,40 @@ inline void prefetch(RecordBytes record) {
 
 inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch& scratch, Note* notes,
                         std::span<NoteSum> sums) {
-  HEADRACE_RETURN_IF_ERROR(scratch.reader.read(record, scratch.views));
+  RecordBytes features = record;
+  if (plan.schema.sequence) {
+    HEADRACE_RETURN_IF_ERROR(scratch.sequence_reader.read(record, &features, scratch.lists));
+  }
+  HEADRACE_RETURN_IF_ERROR(scratch.reader.read(features, scratch.views));
   std::uint8_t** cursor = scratch.cursors.data();
   for (const ColumnStep& step : plan.steps) {
-    const FeatureView& list = scratch.views[step.key];
     std::uint8_t* slot = *cursor;
     *cursor++ += step.bytes;
     switch (step.op) {
-      case ColumnOp::kScalarInt64:
+      case ColumnOp::kScalarInt64: {
+        const FeatureView& list = scratch.views[step.key];
         if (list.kind == ListKind::kInt64 && decode_int64_scalar(list, reinterpret_cast<std::int64_t*>(slot))) continue;
         break;
-      case ColumnOp::kScalarFloat:
+      }
+      case ColumnOp::kScalarFloat: {
+        const FeatureView& list = scratch.views[step.key];
         if (list.kind == ListKind::kFloat && decode_float_scalar(list, reinterpret_cast<float*>(slot))) continue;
         break;
+      }
       case ColumnOp::kInt64s:
       case ColumnOp::kFloats:
       case ColumnOp::kTensor:
       case ColumnOp::kRaw:
         break;
+      case ColumnOp::kListLength:
+        store_u64(slot, static_cast<std::uint64_t>(notes[step.slot].count / step.count));
+        continue;
       case ColumnOp::kNoteValues:
       case ColumnOp::kNoteStrings:
       case ColumnOp::kNoteTensor:
       case ColumnOp::kNoteRagged:
+      case ColumnOp::kNoteSparse:
+      case ColumnOp::kNoteList:
         HEADRACE_RETURN_IF_ERROR(take_note(plan, step, record, scratch, notes + step.slot));
         for (std::uint32_t i = 0; i < step.slots; ++i) {
           const std::size_t at = static_cast<std::size_t>(step.slot) + i;

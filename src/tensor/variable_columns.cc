@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "tensor/bytes_column.h"
+
 namespace headrace {
 namespace {
 
@@ -66,6 +68,9 @@ Status VariableColumns::allocate(const ColumnPlan& plan, std::span<const std::in
       memory.values = part++->data;
       if (plan.variables[i].dtype == DType::kBytes) memory.offsets = part++->data;
       for (std::int64_t*& splits : memory.splits) splits = reinterpret_cast<std::int64_t*>(part++->data);
+      if (plan.variables[i].kind == VariableKind::kSparse) {
+        memory.indices = reinterpret_cast<std::int64_t*>(part++->data);
+      }
       write_leading_zeros(memory);
     }
   }
@@ -101,6 +106,14 @@ Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable
     }
     part_bytes->push_back(bytes);
   }
+  if (column.kind == VariableKind::kSparse) {
+    const auto rank = static_cast<std::int64_t>(column.dimensions.size()) + 1;
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(memory.elements, rank * static_cast<std::int64_t>(sizeof(std::int64_t)), &bytes)) {
+      return too_large(feature, rows, memory.elements);
+    }
+    part_bytes->push_back(static_cast<std::size_t>(bytes));
+  }
   if (column.kind == VariableKind::kRagged) {
     memory.splits.resize(column.levels.size() + 1);
     part_bytes->push_back((static_cast<std::size_t>(rows) + 1) * sizeof(std::int64_t));
@@ -121,7 +134,6 @@ Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, s
 
   Column column;
   column.name = plan.schema.features[source.feature].name;
-  column.kind = source.kind == VariableKind::kRagged ? ColumnKind::kRagged : ColumnKind::kDense;
   Shape shape;
   switch (source.kind) {
     case VariableKind::kFixed:
@@ -131,7 +143,14 @@ Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, s
       shape = {rows, memory.longest};
       break;
     case VariableKind::kRagged:
+      column.kind = ColumnKind::kRagged;
       shape = {memory.elements / source.stride};
+      break;
+    case VariableKind::kSparse:
+      column.kind = ColumnKind::kSparse;
+      column.dense_shape = {rows};
+      for (const SparseDimension& dimension : source.dimensions) column.dense_shape.push_back(dimension.size);
+      shape = {memory.elements};
       break;
   }
   shape.insert(shape.end(), source.inner_shape.begin(), source.inner_shape.end());
@@ -144,6 +163,10 @@ Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, s
   for (std::size_t dimension = 0; dimension < memory.splits.size(); ++dimension) {
     const std::int64_t above = dimension == 0 ? rows : dimension_rows(source, replica.totals, dimension);
     column.row_splits.push_back(int64_tensor(above + 1, *part++));
+  }
+  if (source.kind == VariableKind::kSparse) {
+    const auto rank = static_cast<std::int64_t>(column.dense_shape.size());
+    column.indices = Tensor{DType::kInt64, {memory.elements, rank}, part->data, part->buffer};
   }
   return column;
 }

@@ -31,7 +31,7 @@ class VariableColumns {
     std::vector<NoteSum> totals;         // by slot
     std::vector<VariableMemory> memory;  // by variable
     std::vector<PlacedPart> parts;
-    std::vector<std::size_t> first_part;  // by variable: values, then offsets (bytes), then splits
+    std::vector<std::size_t> first_part;  // by variable: values, offsets (bytes), then splits or indices
   };
   Status size_column(const ColumnPlan& plan, std::size_t variable, std::int64_t rows, Replica* replica,
                      std::vector<std::size_t>* part_bytes) const;

@@ -5,23 +5,13 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "headrace/status.h"
-#include "tensor/bytes_column.h"
 #include "tensor/note.h"
 #include "tensor/row_ranges.h"
+#include "tensor/variable_memory.h"
 
 namespace headrace {
-
-/// Memory of one variable column in one slice.
-struct VariableMemory {
-  std::uint8_t* values = nullptr;   ///< elements, or headers and payload
-  std::uint8_t* offsets = nullptr;  ///< bytes columns: int64 [elements + 1]
-  std::int64_t elements = 0;
-  std::int64_t longest = 0;           ///< kSequence: steps
-  std::vector<std::int64_t*> splits;  ///< kRagged: one per ragged dimension, outermost first
-};
 
 /// Splits of a ragged column start with 0, and so do offsets: written here, once, before any segment.
 void write_leading_zeros(const VariableMemory& memory);
@@ -37,6 +27,9 @@ struct SegmentNotes {
     return notes + static_cast<std::size_t>(segment.begin + local) * slots + static_cast<std::size_t>(slot);
   }
 };
+
+/// What phase 2 says of a record that is not what phase 1 noted.
+Status changed_record(const Feature& feature, const SegmentNotes& notes, std::int64_t local);
 
 /// A failure only when the records changed since phase 1.
 Status write_variable(const Feature& feature, const VariableColumn& column, const VariableMemory& memory,

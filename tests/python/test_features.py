@@ -168,8 +168,11 @@ def test_tensorflow_specs_are_recognised_without_tensorflow():
     assert columns["a"].numpy().tolist() == [[1, 2]] and columns["v"].tolist() == [[b"x"]]
     nested = hr.parse_example([hr.make_example({"a": [1, 2]})], {"r": features["r"]})
     assert nested["r"].tolist() == [[[1], [2]]]
-    with pytest.raises(ValueError, match="SparseFeature is not supported"):
-        hr.TFRecordDataset("x").batch(1).parse({"s": make("SparseFeature")})
+    sparse = make("SparseFeature", index_key="i", value_key="v", dtype=int64, size=9, already_sorted=False)
+    column = hr.parse_example([hr.make_example({"i": [4], "v": [2]})], {"s": sparse})["s"]
+    assert column.indices.numpy().tolist() == [[0, 4]] and column.values.numpy().tolist() == [2]
+    with pytest.raises(ValueError, match="OtherFeature is not supported"):
+        hr.TFRecordDataset("x").batch(1).parse({"s": make("OtherFeature")})
 
 
 def test_real_tensorflow_specs(script):

@@ -1,0 +1,18 @@
+// VariableMemory: where the arrays of one variable column of one slice lie. Filled by VariableColumns, written in phase 2.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace headrace {
+
+struct VariableMemory {
+  std::uint8_t* values = nullptr;   ///< elements, or headers and payload
+  std::uint8_t* offsets = nullptr;  ///< bytes columns: int64 [elements + 1]
+  std::int64_t elements = 0;
+  std::int64_t longest = 0;           ///< kSequence: steps
+  std::vector<std::int64_t*> splits;  ///< kRagged: one per ragged dimension, outermost first
+  std::int64_t* indices = nullptr;    ///< kSparse: int64 [elements, 1 + sparse dimensions]
+};
+
+}  // namespace headrace
