@@ -2,19 +2,15 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "batch_handle.h"
 #include "bindings.h"
-#include "column.h"
 #include "export.h"
 #include "failure.h"
 #include "headrace/example.h"
 #include "headrace/schema.h"
-#include "waiting.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
@@ -168,39 +164,11 @@ void bind_builder(nb::module_& m) {
       "dtype"_a, "shape"_a, "data"_a, "A serialized TensorProto; data is uint8, the elements in native order.");
 }
 
-SliceHandle parse(std::vector<std::string_view> serialized, const Schema& schema, int num_threads) {
-  Result<Slice> parsed = Status();
-  {
-    const WithoutGil release;
-    parsed = parse_example(serialized, schema, num_threads);
-  }
-  auto slice = std::make_shared<const Slice>(unwrap(std::move(parsed)));
-  auto names = std::make_shared<const ColumnNames>(slice->columns);
-  return {std::move(slice), std::move(names)};
-}
-
 }  // namespace
 
 void bind_example(nb::module_& m) {
   bind_schema(m);
   bind_builder(m);
-  // The tuple is the caller's own copy: nobody can change it while the GIL is released.
-  m.def(
-      "parse_example",
-      [](const nb::tuple& serialized, const Schema& schema, int num_threads) {
-        return parse(to_views(serialized, "serialized"), schema, num_threads);
-      },
-      "serialized"_a, "schema"_a, "num_threads"_a = 1);
-  m.def(
-      "parse_example",
-      [](const BytesColumn& serialized, const Schema& schema, int num_threads) {
-        std::vector<std::string_view> views(static_cast<std::size_t>(serialized.column.values.elements()));
-        for (std::size_t i = 0; i < views.size(); ++i) {
-          views[i] = serialized.column.bytes_at(static_cast<std::int64_t>(i));
-        }
-        return parse(std::move(views), schema, num_threads);
-      },
-      "serialized"_a, "schema"_a, "num_threads"_a = 1);
 }
 
 }  // namespace headrace::python

@@ -3,7 +3,7 @@ The C++ engine of headrace. Use the package headrace; this module is its inside.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, overload
+from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
@@ -340,11 +340,21 @@ class ExampleBuilder:
 def make_tensor_proto(dtype: str, shape: Sequence[int], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
     """A serialized TensorProto; data is uint8, the elements in native order."""
 
-@overload
-def parse_example(serialized: tuple, schema: Schema, num_threads: int = 1) -> Slice: ...
+def parse_example(serialized: object, schema: Schema, num_threads: int = 1) -> Slice: ...
 
-@overload
-def parse_example(serialized: BytesColumn, schema: Schema, num_threads: int = 1) -> Slice: ...
+def parse_single_example(serialized: bytes, schema: Schema) -> Slice: ...
+
+def parse_tensor(serialized: object, dtype: str, num_threads: int = 1) -> object: ...
+
+def decode_raw(input_bytes: object, dtype: str, little_endian: bool = True, fixed_length: int | None = None, num_threads: int = 1) -> object: ...
+
+def read_example(serialized: bytes) -> tuple:
+    """
+    ([(key, type or None, number of values, byte strings)], has feature_lists) of an Example.
+    """
+
+def describe_tensor(serialized: bytes) -> object:
+    """(type, shape) of a TensorProto, or None."""
 
 class RecordReader:
     """The records of one file, one after another, as bytes."""

@@ -1,11 +1,10 @@
-"""Single files and single records: write and read TFRecord files, build and parse serialized Examples."""
+"""Single files and single records: write and read TFRecord files, build serialized Examples and tensors."""
 
 import numpy as np
 
 from . import _core, arguments
 from .dtypes import as_dtype
 from .errors import ArgumentError
-from .features import to_schema
 
 
 class TFRecordWriter:
@@ -138,22 +137,3 @@ def make_tensor(array):
     shape = list(array.shape)
     flat = np.ascontiguousarray(array).reshape(-1)
     return _core.make_tensor_proto(as_dtype(array.dtype, "array.dtype"), shape, flat.view(np.uint8))
-
-
-def parse_example(serialized, features, num_threads=1):
-    """Parses serialized Examples to {name: column}, as Dataset.parse does.
-
-    Args:
-        serialized: a list of bytes, a numpy array of bytes, a BytesColumn, or a binary Arrow array.
-        features: {name: spec}, specs of headrace or of tf.io.
-
-    Raises:
-        SchemaError: at the first record that does not fit, with its row and key.
-    """
-    schema, _ = to_schema(features)
-    if isinstance(serialized, (bytes, str)):
-        raise ArgumentError("serialized: must be a list of bytes; for one record, pass [record]")
-    if not isinstance(serialized, _core.BytesColumn):
-        serialized = tuple(serialized.tolist() if hasattr(serialized, "tolist") else serialized)
-    parsed = _core.parse_example(serialized, schema, num_threads)
-    return dict(parsed.items())

@@ -7,6 +7,7 @@
 
 #include "example/list_decoder.h"
 #include "example/scalar_decoder.h"
+#include "tensor/byte_order.h"
 #include "tensor/parse_errors.h"
 
 namespace headrace {
@@ -35,30 +36,6 @@ bool same_shape(const TensorProtoView& view, const Shape& shape) {
   if (static_cast<std::size_t>(view.rank) != shape.size()) return false;
   if (shape.size() > std::size(view.dims)) return shape_of(view) == shape;
   return std::equal(shape.begin(), shape.end(), view.dims);
-}
-
-// Bytes of the parts that change places in the other byte order: each half of a complex number by itself.
-std::size_t swapped_unit(DType dtype) {
-  const std::size_t size = size_of(dtype);
-  return dtype == DType::kComplex64 || dtype == DType::kComplex128 ? size / 2 : size;
-}
-
-template <std::size_t kUnit>
-void copy_reversed(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += kUnit) std::reverse_copy(from + at, from + at + kUnit, to + at);
-}
-
-void copy_swapped(DType dtype, std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
-  switch (swapped_unit(dtype)) {
-    case 2:
-      return copy_reversed<2>(to, from, bytes);
-    case 4:
-      return copy_reversed<4>(to, from, bytes);
-    case 8:
-      return copy_reversed<8>(to, from, bytes);
-    default:
-      return copy_plain(to, from, bytes);
-  }
 }
 
 }  // namespace

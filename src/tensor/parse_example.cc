@@ -1,32 +1,31 @@
-// parse_example(): the pipeline's parser on bytes of the caller.
-#include <algorithm>
-#include <atomic>
-#include <cstring>
+// parse_example(), parse_single_example(): the pipeline's parser on bytes of the caller.
 #include <memory>
-#include <string>
 #include <utility>
 
-#include "example/example_reader.h"
 #include "headrace/example.h"
-#include "runtime/thread.h"
 #include "tensor/batch_parser.h"
+#include "tensor/on_threads.h"
+#include "tensor/padded_rows.h"
 
 namespace headrace {
 namespace {
 
-constexpr int kMaxThreads = 64;
 constexpr std::int64_t kRowsPerTask = 256;
 
-void run_phase(ParseJob& job, int num_threads) {
-  std::atomic<int> next{0};
-  const auto work = [&job, &next] {
-    for (int task = next.fetch_add(1); task < job.tasks(); task = next.fetch_add(1)) job.run(task);
-  };
-  std::vector<Thread> helpers;
-  const int helping = std::min(std::min(num_threads, kMaxThreads), job.tasks()) - 1;
-  helpers.reserve(static_cast<std::size_t>(std::max(helping, 0)));
-  for (int i = 0; i < helping; ++i) helpers.emplace_back("headrace-parse", work);
-  work();
+void drop_batch_dimension(Column* column) {
+  if (column->kind == ColumnKind::kDense) {
+    const Shape& shape = column->values.shape;
+    column->values.shape = Shape(shape.begin() + 1, shape.end());
+    return;
+  }
+  column->row_splits.erase(column->row_splits.begin());
+  if (column->row_splits.empty()) column->kind = ColumnKind::kDense;
+}
+
+Status without_row(const Status& failure) {
+  Where where = failure.where();
+  where.row = -1;
+  return {failure.code(), failure.message(), std::move(where)};
 }
 
 }  // namespace
@@ -34,35 +33,26 @@ void run_phase(ParseJob& job, int num_threads) {
 Result<Slice> parse_example(std::span<const std::string_view> serialized, const Schema& schema, int num_threads) {
   HEADRACE_RETURN_IF_ERROR(schema.validate());
   if (schema.origin) return invalid_argument("origin: serialized examples of the caller come from no shard");
-  if (num_threads < 1) {
-    return invalid_argument("num_threads must be at least 1, got " + std::to_string(num_threads));
-  }
-  // The parser reads a few bytes beyond a record, which the caller's memory need not have.
-  std::size_t arena_bytes = 0;
-  for (const std::string_view record : serialized) arena_bytes += record.size() + kRecordPadding;
+  HEADRACE_RETURN_IF_ERROR(check_num_threads(num_threads));
   auto pool = std::make_shared<BufferPool>();
-  const BufferPtr arena = pool->acquire(arena_bytes);
-  if (arena == nullptr) {
-    return Status(StatusCode::kResourceExhausted,
-                  "no memory for " + std::to_string(arena_bytes) + " bytes of examples");
-  }
+  HEADRACE_ASSIGN_OR_RETURN(PaddedRows padded, pad_rows(serialized, *pool, num_threads));
   ParseInput input;
-  input.rows.reserve(serialized.size());
+  input.rows = std::move(padded.rows);
   input.replica_rows = {static_cast<std::int64_t>(serialized.size())};
-  std::uint8_t* to = arena->data();
-  for (const std::string_view record : serialized) {
-    if (!record.empty()) std::memcpy(to, record.data(), record.size());
-    std::memset(to + record.size(), 0, kRecordPadding);
-    input.rows.emplace_back(to, record.size());
-    to += record.size() + kRecordPadding;
-  }
 
   const std::unique_ptr<ParseJob> job = make_example_parser(schema, pool)->begin(std::move(input), kRowsPerTask);
   do {
-    run_phase(*job, num_threads);
+    run_on_threads(job->tasks(), num_threads, [&job](int task) { job->run(task); });
   } while (job->finish_phase());
   HEADRACE_ASSIGN_OR_RETURN(std::vector<Slice> slices, job->take());
   return std::move(slices.front());
+}
+
+Result<Slice> parse_single_example(std::string_view serialized, const Schema& schema) {
+  Result<Slice> batch = parse_example({&serialized, 1}, schema);
+  if (!batch.ok()) return without_row(batch.status());
+  for (Column& column : batch->columns) drop_batch_dimension(&column);
+  return batch;
 }
 
 }  // namespace headrace

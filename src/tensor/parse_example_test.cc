@@ -48,6 +48,56 @@ TEST(ParseExample, NothingGivesNoRows) {
   EXPECT_THAT(slice->find("a")->values.shape, ElementsAre(0));
 }
 
+TEST(ParseExample, RecordsOneBehindAnotherAreReadInPlace) {
+  const Schema schema{.features = {fixed("a", DType::kInt64), list_of(FeatureKind::kVarLen, "s", DType::kBytes)}};
+  std::vector<std::string> records;
+  std::string memory;
+  for (int r = 0; r < 100; ++r) memory += records.emplace_back(ints("a", {r}) + strings("s", {"x", "yz"}));
+  std::vector<std::string_view> views;
+  for (std::size_t r = 0, at = 0; r < 100; at += records[r++].size()) {
+    views.push_back(std::string_view(memory).substr(at, records[r].size()));
+  }
+  const auto slice = parse_example(views, schema, 2);
+  ASSERT_TRUE(slice.ok()) << slice.status().to_string();
+  for (std::size_t r = 0; r < 100; ++r) {
+    EXPECT_EQ(values_of<std::int64_t>(slice->find("a")->values).at(r), static_cast<std::int64_t>(r));
+  }
+  EXPECT_EQ(strings_of(*slice->find("s")).size(), 200U);
+}
+
+TEST(ParseSingleExample, HasNoBatchDimension) {
+  Feature ragged = list_of(FeatureKind::kRagged, "r", DType::kInt64);
+  ragged.key = "v";
+  ragged.partitions = {{PartitionKind::kRowLengths, "n"}};
+  Feature uniform = list_of(FeatureKind::kRagged, "u", DType::kInt64);
+  uniform.key = "v";
+  uniform.partitions = {{.kind = PartitionKind::kUniformRowLength, .row_length = 3}};
+  const Schema schema{.features = {fixed("a", DType::kInt64), fixed("b", DType::kBytes, {2}),
+                                   list_of(FeatureKind::kVarLen, "s", DType::kBytes), ragged, uniform,
+                                   list_of(FeatureKind::kFixedLenSequence, "q", DType::kInt64, {2})}};
+  const std::string record = ints("a", {7}) + strings("b", {"x", "y"}) + strings("s", {"1", "2", "3"}) +
+                             ints("v", {1, 2, 3}) + ints("n", {2, 0, 1}) + ints("q", {1, 2, 3, 4});
+  const auto slice = parse_single_example(record, schema);
+  ASSERT_TRUE(slice.ok()) << slice.status().to_string();
+  EXPECT_THAT(slice->find("a")->values.shape, IsEmpty());
+  EXPECT_THAT(values_of<std::int64_t>(slice->find("a")->values), ElementsAre(7));
+  EXPECT_THAT(slice->find("b")->values.shape, ElementsAre(2));
+  EXPECT_EQ(slice->find("s")->kind, ColumnKind::kDense);
+  EXPECT_THAT(strings_of(*slice->find("s")), ElementsAre("1", "2", "3"));
+  ASSERT_EQ(slice->find("r")->row_splits.size(), 1U);
+  EXPECT_THAT(values_of<std::int64_t>(slice->find("r")->row_splits[0]), ElementsAre(0, 2, 2, 3));
+  EXPECT_EQ(slice->find("u")->kind, ColumnKind::kDense);
+  EXPECT_THAT(slice->find("u")->values.shape, ElementsAre(1, 3));
+  EXPECT_THAT(slice->find("q")->values.shape, ElementsAre(2, 2));
+}
+
+TEST(ParseSingleExample, FailuresNameTheKeyAndNoRow) {
+  const Status status = parse_single_example("", {.features = {fixed("a", DType::kInt64)}}).status();
+  EXPECT_EQ(status.code(), StatusCode::kSchemaMismatch);
+  EXPECT_EQ(status.where().key, "a");
+  EXPECT_EQ(status.where().row, -1);
+}
+
 TEST(RecordsParser, RecordsAreOneBytesColumn) {
   const std::unique_ptr<BatchParser> parser = make_records_parser(std::make_shared<BufferPool>());
   const auto slices = run_parser(*parser, {"one", "", "three"}, {2, 1, 0});

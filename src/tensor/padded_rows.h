@@ -1,0 +1,28 @@
+// PaddedRows: records of a caller as the parser takes them, with kRecordPadding readable bytes behind each.
+//
+// A record whose bytes are followed by those of the next one (an Arrow array, a BytesColumn) stays where it is; all others are
+// copied, since nothing is known of the memory behind them. The caller's memory must stay as long as the rows are used.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "headrace/batch.h"
+#include "headrace/status.h"
+#include "tensor/batch_parser.h"
+#include "tensor/buffer_pool.h"
+
+namespace headrace {
+
+struct PaddedRows {
+  std::vector<RecordBytes> rows;  ///< as many as were given, in their order
+  std::int64_t copied = 0;        ///< how many of them are copies
+  BufferPtr copies;               ///< their memory
+};
+
+/// kResourceExhausted when there is no memory for the copies. Copies on up to `num_threads` threads.
+Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPool& pool, int num_threads);
+
+}  // namespace headrace
