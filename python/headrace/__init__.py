@@ -71,15 +71,19 @@ _Mapping.register(Slice)
 _apply_log_level()
 
 _LAZY = ("tensorflow", "torch", "jax")
+# Functions of modules that few programs need.
+_LAZY_FUNCTIONS = {"features_from": "spec_sources", "infer_schema": "infer"}
 
-__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]
+__all__ = [*(name for name in dir() if not name.startswith("_")), *_LAZY_FUNCTIONS, "__version__"]
 
 
 def __getattr__(name):
     if name in _LAZY:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY_FUNCTIONS:
+        return getattr(_importlib.import_module(f"{__name__}.{_LAZY_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), *_LAZY, *_LAZY_FUNCTIONS])
