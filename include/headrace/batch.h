@@ -43,13 +43,15 @@ struct Tensor {
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype); }
 };
 
-enum class ColumnKind : std::uint8_t { kDense = 1, kRagged = 2, kSparse = 3 };
+enum class ColumnKind : std::uint8_t { kDense = 1, kRagged = 2, kSparse = 3, kJagged = 4 };
 
 /// One feature of one slice.
 /// Dense: `values` has shape [rows, …]. Ragged: `values` is flat [total, …] and row_splits[d] are the int64 splits of ragged
 /// dimension d, outermost first, each starting at 0 within its slice.
 /// Sparse: `values` is flat [n], `indices` int64 [n, rank] says where in dense_shape each lies, rows first and counted within
 /// the slice; sorted, unless the schema said that the records are.
+/// Jagged: the lists of several keys, all rows of the first key, then all of the next. `values` is flat [total],
+/// row_splits[0] are the int64 offsets [keys * rows + 1] into it, row_splits[1] the int64 lengths [keys * rows].
 /// Bytes (values.dtype == kBytes): `values.data` holds one 24-byte TensorFlow string header of OFFSET type per element,
 /// followed by the payload of all strings in row order; byte_offsets is int64 [elements + 1] into `payload`.
 struct Column {
@@ -57,8 +59,9 @@ struct Column {
   ColumnKind kind = ColumnKind::kDense;
   Tensor values;
   std::vector<Tensor> row_splits;
-  Tensor indices;     ///< kSparse only
-  Shape dense_shape;  ///< kSparse only: [rows, *sizes]
+  Tensor indices;                                        ///< kSparse only
+  Shape dense_shape;                                     ///< kSparse only: [rows, *sizes]
+  std::shared_ptr<const std::vector<std::string>> keys;  ///< kJagged only
   Tensor byte_offsets;
   const std::uint8_t* payload = nullptr;  ///< kBytes only; lives in values.buffer
 

@@ -22,6 +22,8 @@ enum class FeatureKind : std::uint8_t {
   kRaw,               ///< bytes feature that holds the elements themselves (decode_raw): dense [batch, *shape]
   kSparse,            ///< values with one int64 feature of indices per dimension: sparse [batch, *sizes]
   kListLength,        ///< steps of the kFixedLenSequence feature list of the same key before it: int64 [batch]
+  kStack,             ///< one value of each of several keys: dense [batch, keys]; int64 or float32
+  kJagged,            ///< lists of any length of several keys, one key after another; see Column
 };
 
 enum class PartitionKind : std::uint8_t {
@@ -48,11 +50,12 @@ struct SparseIndex {
 
 struct Feature {
   // behaviour
-  std::string name;  ///< name of the column
-  std::string key;   ///< key in the record; empty = name
+  std::string name;               ///< name of the column
+  std::string key;                ///< key in the record; empty = name
+  std::vector<std::string> keys;  ///< kStack and kJagged: the keys in the record, in order; no two are equal
   FeatureKind kind = FeatureKind::kFixedLen;
   DType dtype = DType::kFloat32;  ///< dtype of the column
-  Shape shape;                    ///< per record; per step for kFixedLenSequence; all dimensions known
+  Shape shape;                    ///< per record; per step for kFixedLenSequence; all dimensions known; kStack: [keys]
   /// Used when the key is absent. Numeric: little-endian elements of `dtype`, either one or element_count(shape) of them.
   /// Meaningful when has_default.
   std::vector<std::uint8_t> default_numeric;

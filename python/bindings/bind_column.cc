@@ -226,6 +226,48 @@ void bind_ragged(nb::module_& m) {
       });
 }
 
+std::int64_t jagged_rows(const JaggedColumn& self) {
+  return self.column.row_splits[1].elements() / static_cast<std::int64_t>(self.column.keys->size());
+}
+
+void bind_jagged(nb::module_& m) {
+  nb::class_<JaggedColumn>(m, "JaggedColumn",
+                           "The lists of several features of a batch in one array: all rows of the first key, then all "
+                           "rows of the next. List i = key * rows + row is values[offsets[i]:offsets[i + 1]].")
+      .def_prop_ro(
+          "keys",
+          [](const JaggedColumn& self) {
+            nb::list keys;
+            for (const std::string& key : *self.column.keys) keys.append(text_to_python(key));
+            return nb::tuple(keys);
+          },
+          "The keys, in order.")
+      .def_prop_ro(
+          "values", [](const JaggedColumn& self) { return flat_values_to_python(self.column); },
+          "What the lists are cut from: DenseColumn or BytesColumn [total].")
+      .def_prop_ro(
+          "offsets", [](const JaggedColumn& self) { return DenseColumn{self.column.row_splits[0]}; },
+          "int64 [keys * rows + 1], from 0.")
+      .def_prop_ro(
+          "lengths", [](const JaggedColumn& self) { return DenseColumn{self.column.row_splits[1]}; },
+          "int64 [keys * rows].")
+      .def_prop_ro(
+          "dtype", [](const JaggedColumn& self) { return dtype_name(self.column.values.dtype); },
+          "NumPy's name of the type of the values.")
+      .def(
+          "to_keyed_jagged_tensor",
+          [](nb::handle_t<JaggedColumn> self) { return interchange("to_keyed_jagged_tensor", self); },
+          "A torchrec KeyedJaggedTensor over the same memory; imports torchrec.")
+      .def(
+          "todict", [](nb::handle_t<JaggedColumn> self) { return interchange("jagged_to_dict", self); },
+          "{key: the rows as nested lists}.")
+      .def("__len__", jagged_rows, "Rows.")
+      .def("__repr__", [](const JaggedColumn& self) {
+        return "<headrace.JaggedColumn " + std::to_string(self.column.keys->size()) + " keys, " +
+               std::to_string(jagged_rows(self)) + " rows, values " + describe(self.column.values) + ">";
+      });
+}
+
 }  // namespace
 
 std::string describe(const Tensor& tensor) {
@@ -241,12 +283,14 @@ nb::object flat_values_to_python(const Column& column) {
   Column strings = column;
   strings.kind = ColumnKind::kDense;
   strings.row_splits.clear();
+  strings.keys.reset();
   return nb::cast(BytesColumn{std::move(strings)});
 }
 
 nb::object column_to_python(const Column& column) {
   if (column.kind == ColumnKind::kRagged) return nb::cast(RaggedColumn{column, 0});
   if (column.kind == ColumnKind::kSparse) return nb::cast(SparseColumn{column});
+  if (column.kind == ColumnKind::kJagged) return nb::cast(JaggedColumn{column});
   if (column.values.dtype == DType::kBytes) return nb::cast(BytesColumn{column});
   return nb::cast(DenseColumn{column.values});
 }
@@ -255,6 +299,7 @@ void bind_column(nb::module_& m) {
   bind_dense(m);
   bind_bytes(m);
   bind_ragged(m);
+  bind_jagged(m);
 }
 
 }  // namespace headrace::python

@@ -48,6 +48,8 @@ FeatureKind to_kind(std::string_view name) {
   if (name == "raw") return FeatureKind::kRaw;
   if (name == "sparse") return FeatureKind::kSparse;
   if (name == "list_length") return FeatureKind::kListLength;
+  if (name == "stack") return FeatureKind::kStack;
+  if (name == "jagged") return FeatureKind::kJagged;
   raise(invalid_argument("kind: unknown kind of feature '" + std::string(name) + "'"));
 }
 
@@ -108,6 +110,7 @@ void bind_schema(nb::module_& m) {
       .def_rw("key", &Feature::key)
       .def_prop_ro(
           "shape", [](const Feature& self) { return shape_tuple(self.shape); }, "Dimensions per record.")
+      .def_rw("keys", &Feature::keys)
       .def_rw("allow_missing", &Feature::allow_missing)
       .def_rw("reshape", &Feature::reshape)
       .def_rw("little_endian", &Feature::little_endian)

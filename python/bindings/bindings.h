@@ -11,7 +11,7 @@ void bind_environment(nanobind::module_& m);  ///< environment
 void bind_example(nanobind::module_& m);      ///< Feature, Schema, ExampleBuilder, make_tensor_proto
 void bind_parse(nanobind::module_& m);        ///< parse_example, parse_single_example, parse_tensor, decode_raw
 void bind_record(nanobind::module_& m);       ///< RecordReader, RecordWriter
-void bind_column(nanobind::module_& m);       ///< DenseColumn, BytesColumn, Ragged
+void bind_column(nanobind::module_& m);       ///< DenseColumn, BytesColumn, Ragged, JaggedColumn
 void bind_sparse(nanobind::module_& m);       ///< Sparse
 void bind_batch(nanobind::module_& m);        ///< Slice, Batch
 void bind_device(nanobind::module_& m);       ///< parse_device

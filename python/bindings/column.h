@@ -1,5 +1,5 @@
-// The Python faces of a Column: DenseColumn, BytesColumn, Ragged, Sparse. Each shares the column's buffers and nothing else of its
-// batch, so that keeping one column does not keep the others' memory.
+// The Python faces of a Column: DenseColumn, BytesColumn, Ragged, Sparse, JaggedColumn. Each shares the column's buffers and
+// nothing else of its batch, so that keeping one column does not keep the others' memory.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -35,9 +35,15 @@ struct SparseColumn {
   Column column;
 };
 
+/// The lists of several keys, one key after another.
+struct JaggedColumn {
+  Column column;
+};
+
 /// The Python object of `column`.
 nanobind::object column_to_python(const Column& column);
-/// The flat values of a ragged column (below its last ragged dimension) or of a sparse one: DenseColumn or BytesColumn.
+/// The flat values of a ragged column (below its last ragged dimension), of a sparse or of a jagged one: DenseColumn or
+/// BytesColumn.
 nanobind::object flat_values_to_python(const Column& column);
 /// Such as "int64 [3, 2]".
 std::string describe(const Tensor& tensor);

@@ -111,6 +111,54 @@ void join_indices(std::span<const Column* const> parts, Column* joined) {
   }
 }
 
+// Key by key, and in each the rows of all parts.
+Column join_jagged(std::span<const Column* const> parts) {
+  const std::size_t keys = parts[0]->keys->size();
+  std::vector<std::size_t> rows;
+  std::int64_t lists = 0;
+  std::int64_t total = 0;
+  for (const Column* part : parts) {
+    rows.push_back(static_cast<std::size_t>(part->row_splits[1].elements()) / keys);
+    lists += part->row_splits[1].elements();
+    total += part->values.elements();
+  }
+  Column joined;
+  joined.keys = parts[0]->keys;
+  joined.row_splits = {make_tensor(DType::kInt64, {lists + 1}), make_tensor(DType::kInt64, {lists})};
+  auto* offsets = reinterpret_cast<std::int64_t*>(joined.row_splits[0].data);
+  auto* lengths = reinterpret_cast<std::int64_t*>(joined.row_splits[1].data);
+  const bool is_bytes = parts[0]->values.dtype == DType::kBytes;
+  if (!is_bytes) joined.values = make_tensor(parts[0]->values.dtype, {total});
+  std::vector<std::string_view> strings;
+  const std::size_t item = size_of(parts[0]->values.dtype);
+  std::int64_t end = 0;
+  *offsets++ = 0;
+  for (std::size_t key = 0; key < keys; ++key) {
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const std::int64_t* from = splits_of(parts[p]->row_splits[0]) + key * rows[p];
+      const std::int64_t first = from[0];
+      const std::int64_t count = from[rows[p]] - first;
+      if (is_bytes) {
+        for (std::int64_t i = 0; i < count; ++i) strings.push_back(parts[p]->bytes_at(first + i));
+      } else if (count > 0) {
+        std::memcpy(joined.values.data + static_cast<std::size_t>(end) * item,
+                    parts[p]->values.data + static_cast<std::size_t>(first) * item,
+                    static_cast<std::size_t>(count) * item);
+      }
+      for (std::size_t row = 0; row < rows[p]; ++row) {
+        *lengths = from[row + 1] - from[row];
+        end += *lengths++;
+        *offsets++ = end;
+      }
+    }
+  }
+  if (!is_bytes) return joined;
+  Column bytes = make_bytes_column({total}, strings);
+  bytes.keys = std::move(joined.keys);
+  bytes.row_splits = std::move(joined.row_splits);
+  return bytes;
+}
+
 }  // namespace
 
 Column make_bytes_column(Shape shape, std::span<const std::string_view> values) {
@@ -145,6 +193,12 @@ Column make_bytes_column(Shape shape, std::span<const std::string_view> values) 
 
 Column join_columns(std::span<const Column* const> parts, const Feature* feature) {
   Column joined;
+  if (parts[0]->kind == ColumnKind::kJagged) {
+    joined = join_jagged(parts);
+    joined.name = parts[0]->name;
+    joined.kind = ColumnKind::kJagged;
+    return joined;
+  }
   if (parts[0]->values.dtype == DType::kBytes) {
     joined = join_bytes(parts, feature);
   } else {

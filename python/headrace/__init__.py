@@ -22,7 +22,7 @@ import importlib as _importlib
 from collections.abc import Mapping as _Mapping
 
 from . import errors
-from ._core import Batch, BytesColumn, DenseColumn, Ragged, Slice, Sparse, __version__
+from ._core import Batch, BytesColumn, DenseColumn, JaggedColumn, Ragged, Slice, Sparse, __version__
 from .dataset import Dataset, TFRecordDataset
 from .dtypes import (
     DType,
@@ -47,6 +47,7 @@ from .errors import BudgetError, ClosedError, DataLossError, DeviceError, Error,
 from .features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
+    Jagged,
     RaggedFeature,
     RawFeature,
     RowLengths,
@@ -54,11 +55,13 @@ from .features import (
     RowSplits,
     RowStarts,
     SparseFeature,
+    Stack,
     TensorFeature,
     UniformRowLength,
     ValueRowIds,
     VarLenFeature,
 )
+from .key_patterns import match
 from .parsing import decode_raw, parse_example, parse_single_example, parse_tensor
 from .pipeline import Pipeline
 from .records import TFRecordWriter, list_file, make_example, make_tensor, open_records

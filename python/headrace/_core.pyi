@@ -159,12 +159,40 @@ class Sparse:
     @property
     def dense_shape(self) -> tuple:
         """(rows, *sizes), a tuple of int."""
+class JaggedColumn:
+    """
+    The lists of several features of a batch in one array: all rows of the first key, then all rows of the next. List i = key * rows + row is values[offsets[i]:offsets[i + 1]].
+    """
+
+    @property
+    def keys(self) -> tuple:
+        """The keys, in order."""
+
+    @property
+    def values(self) -> object:
+        """What the lists are cut from: DenseColumn or BytesColumn [total]."""
+
+    @property
+    def offsets(self) -> DenseColumn:
+        """int64 [keys * rows + 1], from 0."""
+
+    @property
+    def lengths(self) -> DenseColumn:
+        """int64 [keys * rows]."""
 
     @property
     def dtype(self) -> object:
         """NumPy's name of the type of the values."""
 
     def __len__(self) -> int: ...
+    def to_keyed_jagged_tensor(self) -> object:
+        """A torchrec KeyedJaggedTensor over the same memory; imports torchrec."""
+
+    def todict(self) -> object:
+        """{key: the rows as nested lists}."""
+
+    def __len__(self) -> int:
+        """Rows."""
 
     def __repr__(self) -> str: ...
 
@@ -278,6 +306,12 @@ class Feature:
     @property
     def shape(self) -> tuple:
         """Dimensions per record."""
+
+    @property
+    def keys(self) -> list[str]: ...
+
+    @keys.setter
+    def keys(self, arg: Sequence[str], /) -> None: ...
 
     @property
     def allow_missing(self) -> bool: ...

@@ -12,6 +12,7 @@ import tensorflow as tf
 from . import _core
 from .errors import ArgumentError
 from .interchange import sparse_arrays
+from .features import Jagged
 from .structure import Weight, resolve
 
 _DENSE, _RAGGED_64, _RAGGED_32, _SPARSE = range(4)
@@ -110,6 +111,13 @@ class Elements:
         build = resolve(structure, [column.name for column in everything])
         used, self.has_weights = _names_used(build, everything)
         self.columns = [column for column in everything if column.name in used]
+        for column in self.columns:
+            if isinstance((dataset.features or {}).get(column.name), Jagged):
+                raise ArgumentError(
+                    f"feature {column.name!r}: TensorFlow has no jagged tensor: use a VarLenFeature per key, or leave it out "
+                    "by structure",
+                    key=column.name,
+                )
         self.plan = _core.TensorflowPlan([(column.name, column.form) for column in self.columns])
         self.flat_specs = [spec for column in self.columns for spec in column.flat_specs()]
         self.has_strings = any(column.dtype == tf.string for column in self.columns)

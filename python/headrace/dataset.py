@@ -6,7 +6,7 @@ The steps and their order: TFRecordDataset, then {shard, take, skip, interleave,
 
 import os
 
-from . import _core, arguments
+from . import _core, arguments, key_patterns
 from .errors import ArgumentError
 from .features import to_schema
 from .pipeline import Pipeline, RecordBatchPipeline, RecordPipeline, open_core
@@ -24,9 +24,10 @@ class Dataset:
     The k-th iterator that delivered something starts at epoch k; see set_epoch.
     """
 
-    def __init__(self, core, spec=None, is_batched=False, devices=()):
+    def __init__(self, core, spec=None, is_batched=False, devices=(), source=None):
         self._core = core
         self._spec = spec
+        self._source = source or self  # the records as they lie in the shards
         self._is_batched = is_batched
         self._devices = tuple(devices)
         # What is opened: the engine only ever delivers batches.
@@ -81,11 +82,15 @@ class Dataset:
     def parse(self, features, origin=False):
         """Batches become mappings from feature name to column, in the order of `features`.
 
+        Patterns of keys among the specs (match, Stack, Jagged) are replaced by the keys of the first 256 records, which
+        are read now; `features` of the result has what came out.
+
         Args:
             features: {name: spec}, specs of headrace or of tf.io.
             origin: add int64 columns `_shard` (place in the list of files) and `_record` (ordinal in the shard).
         """
-        schema, spec = to_schema(features, origin)
+        expanded = key_patterns.expand(features, lambda: self._source.take(key_patterns.RECORDS))
+        schema, spec = to_schema(expanded, origin)
         return self._with(self._core.parse(schema), spec=spec)
 
     def parse_sequence(self, context_features=None, sequence_features=None, origin=False):
@@ -135,6 +140,11 @@ class Dataset:
         return self._runnable.check()
 
     @property
+    def features(self):
+        """{name: spec} of parse(), in headrace's own specs and without patterns; None before parse()."""
+        return None if self._spec is None else dict(self._spec)
+
+    @property
     def replicas(self):
         """Number of shares each batch is cut into; 1 without prefetch_to_device."""
         return max(1, len(self._devices))
@@ -173,7 +183,8 @@ class Dataset:
         return open_core(self._runnable, position)
 
     def _with(self, core, **changes):
-        parts = {"spec": self._spec, "is_batched": self._is_batched, "devices": self._devices, **changes}
+        parts = {"spec": self._spec, "is_batched": self._is_batched, "devices": self._devices, "source": self._source}
+        parts.update(changes)
         return Dataset(core, **parts)
 
 

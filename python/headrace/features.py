@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import _core, arguments
-from .dtypes import as_dtype, int32
+from .dtypes import as_dtype, int32, int64
 from .errors import ArgumentError
+from .key_patterns import Match as _Match
 from .tf_specs import translate
 
 
@@ -249,14 +250,49 @@ class SparseFeature:
         return feature
 
 
+@dataclass(frozen=True)
+class Stack:
+    """One value of each of several keys: a dense column [rows, keys] of dtype, in the order of `keys`.
+
+    Args:
+        keys: the keys, or a pattern such as "I*" (see key_patterns.py): all that fit it, in the order of their names.
+        dtype: int64 or float32.
+        default_value: used for a key that is absent; one value, or as many as there are keys.
+    """
+
+    keys: Any
+    dtype: Any
+    default_value: Any = None
+
+    def to_core(self, name):
+        keys = _keys(name, self.keys)
+        feature = _core.Feature(name, "stack", as_dtype(self.dtype), [len(keys)])
+        feature.keys = keys
+        _set_default(feature, name, self.default_value)
+        return feature
+
+
+@dataclass(frozen=True)
+class Jagged:
+    """Lists of any length of several keys: one JaggedColumn of dtype, all rows of the first key before those of the next.
+
+    Args:
+        keys: as in Stack. A key that is absent has an empty list.
+        dtype: int64, float32 or string.
+    """
+
+    keys: Any
+    dtype: Any = int64
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "jagged", as_dtype(self.dtype), [])
+        feature.keys = _keys(name, self.keys)
+        return feature
+
+
 _OURS = (
-    FixedLenFeature,
-    VarLenFeature,
-    FixedLenSequenceFeature,
-    RaggedFeature,
-    SparseFeature,
-    TensorFeature,
-    RawFeature,
+    *(FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, TensorFeature, RawFeature),
+    *(Stack, Jagged),
 )
 
 
@@ -282,6 +318,8 @@ def to_specs(parameter, features):
     for name, spec in features.items():
         if not isinstance(name, str):
             raise ArgumentError(f"{parameter}: name {name!r} must be a str")
+        if isinstance(spec, _Match):
+            raise _unexpanded(name, spec.pattern)
         ours = spec if isinstance(spec, _OURS) else translate(name, spec)
         if ours is None:
             raise ArgumentError(f"feature {name!r}: {spec!r} is no feature spec", key=name)
@@ -297,6 +335,21 @@ def to_core(name, spec):
         if error.key is not None:
             raise
         raise ArgumentError(f"feature {name!r}: {error}", key=name) from None
+
+
+def _unexpanded(name, pattern):
+    hint = "Dataset.parse replaces patterns by keys; use its `features` here"
+    return ArgumentError(f"feature {name!r}: {pattern!r} is a pattern: {hint}", key=name)
+
+
+def _keys(name, keys):
+    if isinstance(keys, str):
+        raise _unexpanded(name, keys)
+    keys = list(keys)
+    for key in keys:
+        if not isinstance(key, str):
+            raise ArgumentError(f"feature {name!r}: keys: {key!r} must be a str", key=name)
+    return keys
 
 
 def _shape(name, shape):

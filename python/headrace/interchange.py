@@ -47,6 +47,29 @@ def ragged_to_list(ragged):
     return rows
 
 
+def jagged_to_dict(jagged):
+    """{key: the rows as nested lists} of a JaggedColumn."""
+    values = jagged.values.tolist() if jagged.dtype == "bytes" else jagged.values.numpy().tolist()
+    offsets = jagged.offsets.numpy().tolist()
+    lists = [values[begin:end] for begin, end in zip(offsets, offsets[1:])]
+    rows = len(jagged)
+    return {key: lists[place * rows : (place + 1) * rows] for place, key in enumerate(jagged.keys)}
+
+
+def to_keyed_jagged_tensor(jagged):
+    """A torchrec KeyedJaggedTensor over the memory of a JaggedColumn of numbers."""
+    import torch
+    from torchrec.sparse.jagged_tensor import KeyedJaggedTensor
+
+    return KeyedJaggedTensor(
+        keys=list(jagged.keys),
+        values=torch.from_dlpack(jagged.values),
+        lengths=torch.from_dlpack(jagged.lengths),
+        offsets=torch.from_dlpack(jagged.offsets),
+        stride=len(jagged),
+    )
+
+
 def arrow_array(column, type=None):
     """A pyarrow.LargeBinaryArray over the memory of a flat BytesColumn, cast to `type` when one is asked for.
 

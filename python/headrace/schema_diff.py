@@ -3,6 +3,7 @@
 from . import _core
 from .errors import SchemaError
 from .features import to_schema
+from .key_patterns import keys_of
 from .parsing import parse_example
 
 # Records that are parsed at once: enough to make the call cheap, few enough to hold little of large ones.
@@ -27,7 +28,7 @@ def differences(features, records):
     keys = {key for _, listed in examples for key in listed}
     wanted = set()
     for name, spec in features.items():
-        asked = _keys_of(name, spec)
+        asked = keys_of(name, spec)
         wanted.update(asked)
         missing = [key for key in asked if key not in keys]
         if examples and missing:
@@ -63,13 +64,6 @@ def _first_failure(name, spec, numbered):
         except SchemaError as error:
             return f"{name}: record {part[error.row][0]}: {error.message}"
     return None
-
-
-def _keys_of(name, spec):
-    """The keys in a record that `spec` reads."""
-    own = getattr(spec, "value_key", None) or getattr(spec, "key", None) or name
-    partitions = [partition.key for partition in getattr(spec, "partitions", None) or () if hasattr(partition, "key")]
-    return [own, *partitions]
 
 
 def _in_order(examples):

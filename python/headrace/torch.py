@@ -4,7 +4,8 @@
     for image, label in loader: ...
 
 Number columns become tensors that share the batch's memory (torch.from_dlpack, no copy, writable), a Ragged becomes
-RaggedTensor(values, row_splits), a column of strings stays a BytesColumn.
+RaggedTensor(values, row_splits), a JaggedColumn JaggedTensor(keys, values, lengths, offsets), a column of strings stays a
+BytesColumn.
 """
 
 import collections
@@ -18,6 +19,7 @@ from .errors import ArgumentError
 from .structure import resolve
 
 RaggedTensor = collections.namedtuple("RaggedTensor", ("values", "row_splits"))
+JaggedTensor = collections.namedtuple("JaggedTensor", ("keys", "values", "lengths", "offsets"))
 
 
 class DataLoader(IterableDataset):
@@ -102,6 +104,8 @@ def to_torch(column):
         return RaggedTensor(to_torch(column.values), to_torch(column.row_splits))
     if isinstance(column, _core.Sparse) and isinstance(column.values, _core.DenseColumn):
         return torch.sparse_coo_tensor(to_torch(column.indices).T, to_torch(column.values), column.dense_shape)
+    if isinstance(column, _core.JaggedColumn):
+        return JaggedTensor(column.keys, *map(to_torch, (column.values, column.lengths, column.offsets)))
     return column
 
 

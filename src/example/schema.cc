@@ -26,9 +26,12 @@ std::string text(const Shape& shape) {
 std::string name_of(DType dtype) { return std::string(to_string(dtype)); }
 
 bool is_sparse(FeatureKind kind) { return kind == FeatureKind::kVarLen || kind == FeatureKind::kSparse; }
-bool is_dense(FeatureKind kind) { return !is_sparse(kind) && kind != FeatureKind::kRagged; }
+bool is_dense(FeatureKind kind) {
+  return !is_sparse(kind) && kind != FeatureKind::kRagged && kind != FeatureKind::kJagged;
+}
+bool has_keys(FeatureKind kind) { return kind == FeatureKind::kStack || kind == FeatureKind::kJagged; }
 
-bool is_known(FeatureKind kind) { return kind >= FeatureKind::kFixedLen && kind <= FeatureKind::kListLength; }
+bool is_known(FeatureKind kind) { return kind >= FeatureKind::kFixedLen && kind <= FeatureKind::kJagged; }
 bool is_known(DType dtype) { return dtype >= DType::kBool && dtype <= DType::kBytes; }
 bool is_known(PartitionKind kind) {
   return kind >= PartitionKind::kRowSplits && kind <= PartitionKind::kUniformRowLength;
@@ -44,6 +47,9 @@ Status check_dtype(const Feature& feature) {
   if (feature.kind == FeatureKind::kRaw) {
     if (feature.dtype == DType::kBytes) return refuse(feature, "dtype of a RawFeature cannot be bytes");
     return {};
+  }
+  if (feature.kind == FeatureKind::kStack && feature.dtype == DType::kBytes) {
+    return refuse(feature, "dtype of a Stack must be int64 or float32, found bytes");
   }
   if (feature.dtype != DType::kInt64 && feature.dtype != DType::kFloat32 && feature.dtype != DType::kBytes) {
     return refuse(feature,
@@ -72,6 +78,25 @@ Status check_shape(const Feature& feature) {
   }
   if (feature.kind == FeatureKind::kFixedLenSequence && element_count(feature.shape) == 0) {
     return refuse(feature, "shape " + text(feature.shape) + " of a step has no elements");
+  }
+  return {};
+}
+
+Status check_keys(const Feature& feature) {
+  if (!has_keys(feature.kind)) {
+    return feature.keys.empty() ? Status() : refuse(feature, "keys are for Stack and Jagged only");
+  }
+  if (feature.keys.empty()) return refuse(feature, "keys: there must be at least one");
+  if (!feature.key.empty()) return refuse(feature, "key where keys are taken");
+  std::set<std::string_view> seen;
+  for (const std::string& key : feature.keys) {
+    if (!seen.insert(key).second) {
+      return refuse(feature, "keys: \"" + printable_utf8(key, kMaxNameBytes) + "\" is there twice");
+    }
+  }
+  if (feature.kind == FeatureKind::kStack && feature.shape != Shape{static_cast<std::int64_t>(feature.keys.size())}) {
+    return refuse(feature,
+                  "shape " + text(feature.shape) + " is not that of " + std::to_string(feature.keys.size()) + " keys");
   }
   return {};
 }
@@ -174,9 +199,13 @@ enum class Use { kDense, kSparse, kRagged };
 class KeyUses {
  public:
   Status add(const Feature& feature) {
-    const Use use = is_dense(feature.kind) ? Use::kDense : is_sparse(feature.kind) ? Use::kSparse : Use::kRagged;
+    const Use use = is_dense(feature.kind)    ? Use::kDense
+                    : is_sparse(feature.kind) ? Use::kSparse
+                                              : Use::kRagged;  // a jagged one, too
     const bool holds_bytes = feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw;
-    HEADRACE_RETURN_IF_ERROR(add(feature, feature.wire_key(), use, holds_bytes ? DType::kBytes : feature.dtype));
+    const DType wire_dtype = holds_bytes ? DType::kBytes : feature.dtype;
+    for (const std::string& key : feature.keys) HEADRACE_RETURN_IF_ERROR(add(feature, key, use, wire_dtype));
+    if (feature.keys.empty()) HEADRACE_RETURN_IF_ERROR(add(feature, feature.wire_key(), use, wire_dtype));
     for (const Partition& partition : feature.partitions) {
       if (partition.kind == PartitionKind::kUniformRowLength) continue;
       HEADRACE_RETURN_IF_ERROR(add(feature, partition.key, Use::kRagged, DType::kInt64));
@@ -217,6 +246,7 @@ Status Schema::validate() const {
     const Feature& feature = features[i];
     HEADRACE_RETURN_IF_ERROR(check_dtype(feature));
     HEADRACE_RETURN_IF_ERROR(check_shape(feature));
+    HEADRACE_RETURN_IF_ERROR(check_keys(feature));
     HEADRACE_RETURN_IF_ERROR(check_options(feature));
     HEADRACE_RETURN_IF_ERROR(check_indices(feature));
     HEADRACE_RETURN_IF_ERROR(check_place(feature, sequence, std::span(features).first(i)));

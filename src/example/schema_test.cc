@@ -101,6 +101,27 @@ TEST(Schema, OptionsBelongToTheirKinds) {
   EXPECT_REFUSED(({partitioned}), "partitions");
 }
 
+TEST(Schema, StacksAndJaggedFeaturesNameTheirKeys) {
+  const auto wide = [](FeatureKind kind, DType dtype, std::vector<std::string> keys, Shape shape) {
+    Feature feature = of(kind, dtype, std::move(shape));
+    feature.keys = std::move(keys);
+    return feature;
+  };
+  EXPECT_EQ(refusal({wide(FeatureKind::kStack, DType::kFloat32, {"a", "b"}, {2})}), "");
+  EXPECT_EQ(refusal({with_default(wide(FeatureKind::kStack, DType::kInt64, {"a", "b"}, {2}), 16)}), "");
+  EXPECT_EQ(refusal({wide(FeatureKind::kJagged, DType::kBytes, {"a", "b"}, {})}), "");
+  EXPECT_REFUSED(({wide(FeatureKind::kStack, DType::kInt64, {}, {0})}), "at least one");
+  EXPECT_REFUSED(({wide(FeatureKind::kJagged, DType::kInt64, {}, {})}), "at least one");
+  EXPECT_REFUSED(({wide(FeatureKind::kStack, DType::kInt64, {"a", "a"}, {2})}), "\"a\" is there twice");
+  EXPECT_REFUSED(({wide(FeatureKind::kStack, DType::kInt64, {"a", "b"}, {3})}), "shape [3] is not that of 2 keys");
+  EXPECT_REFUSED(({wide(FeatureKind::kStack, DType::kBytes, {"a"}, {1})}), "int64 or float32");
+  EXPECT_REFUSED(({wide(FeatureKind::kJagged, DType::kFloat64, {"a"}, {})}), "float64");
+  EXPECT_REFUSED(({wide(FeatureKind::kFixedLen, DType::kInt64, {"a"}, {})}), "keys are for");
+  EXPECT_REFUSED(({with_default(wide(FeatureKind::kStack, DType::kInt64, {"a", "b", "c"}, {3}), 16)}), "default_value");
+  EXPECT_REFUSED(({with_default(wide(FeatureKind::kJagged, DType::kInt64, {"a"}, {}), 8)}), "default_value");
+  EXPECT_REFUSED(({wide(FeatureKind::kJagged, DType::kInt64, {"a"}, {}), fixed("a", DType::kInt64)}), "two ways");
+}
+
 TEST(Schema, UsesOfAKeyMustAgree) {
   Feature dense = fixed("dense", DType::kInt64);
   dense.key = "k";

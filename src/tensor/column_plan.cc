@@ -24,6 +24,9 @@ bool is_variable(const Feature& feature) {
     case FeatureKind::kRaw:
     case FeatureKind::kListLength:
       return feature.dtype == DType::kBytes;
+    case FeatureKind::kStack:
+    case FeatureKind::kJagged:
+      break;  // there is a feature per key instead
   }
   return false;
 }
@@ -37,25 +40,60 @@ ColumnOp dense_op(const Feature& feature) {
   return scalar ? ColumnOp::kScalarFloat : ColumnOp::kFloats;
 }
 
+// What a stack or a jagged feature asks of its key `place`.
+Feature feature_of_key(const Feature& feature, std::size_t place) {
+  Feature part = feature;
+  part.kind = feature.kind == FeatureKind::kStack ? FeatureKind::kFixedLen : FeatureKind::kVarLen;
+  part.key = feature.keys[place];
+  part.keys.clear();
+  part.shape.clear();
+  const std::size_t size = size_of(feature.dtype);
+  if (feature.default_numeric.size() > size) {
+    const auto first = feature.default_numeric.begin() + static_cast<std::ptrdiff_t>(place * size);
+    part.default_numeric.assign(first, first + static_cast<std::ptrdiff_t>(size));
+  }
+  return part;
+}
+
 }  // namespace
 
 ColumnPlan::ColumnPlan(const Schema& schema_in) : schema(schema_in) {
-  for (std::size_t i = 0; i < schema.features.size(); ++i) {
-    const Feature& feature = schema.features[i];
-    ColumnStep step{};
-    step.list = list_kind(feature);
-    step.key = key_index(feature, feature.wire_key());
-    step.feature = static_cast<std::uint32_t>(i);
-    step.count = element_count(feature.shape);
-    if (is_variable(feature)) {
-      add_variable(feature, &step);
-    } else {
-      add_dense(feature, &step);
+  for (const Feature& feature : schema.features) {
+    columns.push_back({static_cast<std::uint32_t>(columns.size()), static_cast<std::uint32_t>(steps.size())});
+    if (feature.keys.empty()) add_step(feature);
+    for (std::size_t place = 0; place < feature.keys.size(); ++place) {
+      add_step(feature_of_key(feature, place));
+      if (feature.kind == FeatureKind::kStack) {
+        // The first key has made the part.
+        if (place > 0) dense_row_bytes.pop_back();
+        ColumnStep& step = steps.back();
+        step.part = static_cast<std::uint32_t>(dense_row_bytes.size()) - 1;
+        step.stride = step.bytes * feature.keys.size();
+        dense_row_bytes.back() = step.stride;
+      } else {
+        variables.back().jagged_keys = static_cast<std::uint32_t>(feature.keys.size());
+        variables.back().jagged_place = static_cast<std::uint32_t>(place);
+        if (place == 0) variables.back().keys = std::make_shared<const std::vector<std::string>>(feature.keys);
+      }
     }
-    steps.push_back(step);
   }
   keys = std::make_shared<const KeySet>(key_names_);
   list_keys = std::make_shared<const KeySet>(list_key_names_);
+}
+
+void ColumnPlan::add_step(const Feature& feature) {
+  ColumnStep step{};
+  step.list = list_kind(feature);
+  step.key = key_index(feature, feature.wire_key());
+  step.feature = static_cast<std::uint32_t>(features.size());
+  step.count = element_count(feature.shape);
+  if (is_variable(feature)) {
+    add_variable(feature, &step);
+  } else {
+    add_dense(feature, &step);
+  }
+  steps.push_back(step);
+  features.push_back(feature);
 }
 
 std::uint32_t ColumnPlan::key_index(const Feature& feature, const std::string& key) {
@@ -71,12 +109,15 @@ void ColumnPlan::add_dense(const Feature& feature, ColumnStep* step) {
   step->bytes = static_cast<std::size_t>(step->count) * size_of(feature.dtype);
   if (step->op == ColumnOp::kListLength) {
     const auto list = std::find_if(steps.begin(), steps.end(), [this, step](const ColumnStep& other) {
-      return other.key == step->key && schema.features[other.feature].feature_list &&
-             schema.features[other.feature].kind == FeatureKind::kFixedLenSequence;
+      return other.key == step->key && features[other.feature].feature_list &&
+             features[other.feature].kind == FeatureKind::kFixedLenSequence;
     });
     step->slot = list->slot;
     step->count = list->count;
   }
+  step->stride = step->bytes;
+  step->part = static_cast<std::uint32_t>(dense_row_bytes.size());
+  dense_row_bytes.push_back(step->stride);
   if (!feature.has_default) return;
   auto image = std::make_unique<std::vector<std::uint8_t>>(feature.default_numeric);
   if (image->size() < step->bytes) {  // one element for all
@@ -155,6 +196,9 @@ void ColumnPlan::add_variable(const Feature& feature, ColumnStep* step) {
           column.fallback_strings.assign(static_cast<std::size_t>(column.stride), feature.default_bytes.front());
         }
       }
+      break;
+    case FeatureKind::kStack:
+    case FeatureKind::kJagged:
       break;
   }
   if (feature.feature_list) step->op = ColumnOp::kNoteList;

@@ -34,14 +34,16 @@ enum class ColumnOp : std::uint8_t {
 /// One feature in the row loop; kept small, all of a wide schema stay in the first-level cache.
 struct ColumnStep {
   ColumnOp op;
-  ListKind list;                           ///< kind that the record must have
-  std::uint32_t key = 0;                   ///< index in the KeySet of features, or of feature lists
-  std::uint32_t feature = 0;               ///< index in the schema
-  std::int32_t slot = -1;                  ///< first note of a variable column; kListLength: of the list it counts
-  std::uint32_t slots = 0;                 ///< its notes
-  std::uint32_t variable = 0;              ///< index in ColumnPlan::variables
-  std::int64_t count = 1;                  ///< values per record, per step for a sequence
-  std::size_t bytes = 0;                   ///< bytes per record of a dense column
+  ListKind list;               ///< kind that the record must have
+  std::uint32_t key = 0;       ///< index in the KeySet of features, or of feature lists
+  std::uint32_t feature = 0;   ///< index in ColumnPlan::features
+  std::int32_t slot = -1;      ///< first note of a variable column; kListLength: of the list it counts
+  std::uint32_t slots = 0;     ///< its notes
+  std::uint32_t variable = 0;  ///< index in ColumnPlan::variables
+  std::uint32_t part = 0;      ///< index in ColumnPlan::dense_row_bytes (dense columns)
+  std::int64_t count = 1;      ///< values per record, per step for a sequence
+  std::size_t bytes = 0;       ///< bytes that it writes per record (dense columns)
+  std::size_t stride = 0;      ///< bytes from one record's slot to the next one's; of a stack, all its keys'
   const std::uint8_t* fallback = nullptr;  ///< image of the default; null: the key is required (dense columns)
 
   bool dense() const { return op <= ColumnOp::kRaw; }
@@ -67,7 +69,7 @@ struct SparseDimension {
 
 /// What phase 2 needs of a variable column. Its notes: the values at `slot`, then one per level or sparse dimension.
 struct VariableColumn {
-  std::uint32_t feature = 0;
+  std::uint32_t feature = 0;  ///< index in ColumnPlan::features
   std::uint32_t step = 0;
   std::int32_t slot = 0;
   VariableKind kind = VariableKind::kFixed;
@@ -81,19 +83,32 @@ struct VariableColumn {
   std::vector<std::string> fallback_strings;  ///< kFixed: `stride` of them, when there is a default
   std::vector<std::uint8_t> padding;          ///< kSequence: image of one padding element (numeric)
   std::string padding_string;                 ///< the same for bytes
+  std::uint32_t jagged_keys = 0;   ///< keys of the jagged column that it is a part of; 0: it is a column of its own
+  std::uint32_t jagged_place = 0;  ///< which of them it is
+  std::shared_ptr<const std::vector<std::string>> keys;  ///< the keys, for the first of them
+};
+
+/// One column of a slice. Its steps follow one another: one, or one per key of a stack or a jagged column.
+struct PlannedColumn {
+  std::uint32_t feature = 0;  ///< index in the schema
+  std::uint32_t step = 0;     ///< the first
 };
 
 struct ColumnPlan {
   explicit ColumnPlan(const Schema& schema_in);
 
   Schema schema;
-  std::shared_ptr<const KeySet> keys;       ///< of the features
-  std::shared_ptr<const KeySet> list_keys;  ///< of the feature lists
-  std::vector<ColumnStep> steps;            ///< schema order
-  std::vector<VariableColumn> variables;    ///< schema order
-  std::int32_t slots = 0;                   ///< notes per record
+  std::shared_ptr<const KeySet> keys;        ///< of the features
+  std::shared_ptr<const KeySet> list_keys;   ///< of the feature lists
+  std::vector<Feature> features;             ///< the schema's, with one per key in place of a stack or a jagged one
+  std::vector<ColumnStep> steps;             ///< one per feature
+  std::vector<VariableColumn> variables;     ///< in the order of the steps
+  std::vector<std::size_t> dense_row_bytes;  ///< bytes per record of each dense column
+  std::vector<PlannedColumn> columns;        ///< schema order
+  std::int32_t slots = 0;                    ///< notes per record
 
  private:
+  void add_step(const Feature& feature);
   std::uint32_t key_index(const Feature& feature, const std::string& key);
   void add_dense(const Feature& feature, ColumnStep* step);
   void add_variable(const Feature& feature, ColumnStep* step);

@@ -24,19 +24,14 @@ Result<DenseColumns> DenseColumns::allocate(const ColumnPlan& plan, std::span<co
   DenseColumns columns;
   columns.replicas_.reserve(replica_rows.size());
   std::vector<std::size_t> part_bytes;
-  part_bytes.reserve(plan.steps.size() + 2);
+  part_bytes.reserve(plan.dense_row_bytes.size() + 2);
   for (const std::int64_t rows : replica_rows) {
     part_bytes.clear();
-    for (const ColumnStep& step : plan.steps) {
-      if (!step.dense()) continue;
+    for (const std::size_t row_bytes : plan.dense_row_bytes) {
       std::size_t bytes = 0;
-      if (__builtin_mul_overflow(static_cast<std::size_t>(rows), step.bytes, &bytes)) {
-        Where where;
-        where.key = plan.schema.features[step.feature].wire_key();
-        return Status(
-            StatusCode::kResourceExhausted,
-            std::to_string(rows) + " rows of " + std::to_string(step.bytes) + " bytes are more than memory has",
-            std::move(where));
+      if (__builtin_mul_overflow(static_cast<std::size_t>(rows), row_bytes, &bytes)) {
+        return Status(StatusCode::kResourceExhausted, std::to_string(rows) + " rows of " + std::to_string(row_bytes) +
+                                                          " bytes are more than memory has");
       }
       part_bytes.push_back(bytes);
     }
@@ -49,11 +44,16 @@ Result<DenseColumns> DenseColumns::allocate(const ColumnPlan& plan, std::span<co
 
 void DenseColumns::set_cursors(const ColumnPlan& plan, const Segment& segment, std::span<std::uint8_t*> cursors) const {
   const std::vector<PlacedPart>& parts = replicas_[static_cast<std::size_t>(segment.replica)];
-  std::size_t part = 0;
+  std::size_t part = parts.size();
+  std::size_t before = 0;  // bytes of the keys of a stack that stand before this one
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const ColumnStep& step = plan.steps[i];
-    cursors[i] =
-        step.dense() ? parts[part++].data + static_cast<std::size_t>(segment.local_begin) * step.bytes : nullptr;
+    cursors[i] = nullptr;
+    if (!step.dense()) continue;
+    if (step.part != part) before = 0;
+    part = step.part;
+    cursors[i] = parts[part].data + static_cast<std::size_t>(segment.local_begin) * step.stride + before;
+    before += step.bytes;
   }
 }
 

@@ -23,14 +23,14 @@ class DenseColumns {
   void set_cursors(const ColumnPlan& plan, const Segment& segment, std::span<std::uint8_t*> cursors) const;
   void write_origins(const ColumnPlan& plan, const Segment& segment, std::span<const RowOrigin> origins) const;
 
-  /// The dense column of `step` of one replica, `part` counting dense steps from 0.
+  /// The dense column of `feature` of one replica; `part` is that of its steps.
   Column take_column(const Feature& feature, int replica, std::size_t part, std::int64_t rows) const;
   /// `_shard` and `_record`.
   void append_origin_columns(const ColumnPlan& plan, int replica, std::int64_t rows,
                              std::vector<Column>* columns) const;
 
  private:
-  std::vector<std::vector<PlacedPart>> replicas_;  // dense steps in order, then the origin columns
+  std::vector<std::vector<PlacedPart>> replicas_;  // dense parts in order, then the origin columns
 };
 
 }  // namespace headrace

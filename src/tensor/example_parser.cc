@@ -80,11 +80,11 @@ class ExampleJob : public ParseJob {
       const int replica = static_cast<int>(r);
       Slice& slice = slices[r];
       slice.rows = input_.replica_rows[r];
-      slice.columns.reserve(plan_.steps.size() + 2);
-      std::size_t dense_part = 0;
-      for (const ColumnStep& step : plan_.steps) {
+      slice.columns.reserve(plan_.columns.size() + 2);
+      for (const PlannedColumn& column : plan_.columns) {
+        const ColumnStep& step = plan_.steps[column.step];
         slice.columns.push_back(
-            step.dense() ? dense_.take_column(plan_.schema.features[step.feature], replica, dense_part++, slice.rows)
+            step.dense() ? dense_.take_column(plan_.schema.features[column.feature], replica, step.part, slice.rows)
                          : variable_.take_column(plan_, replica, step.variable, slice.rows));
       }
       dense_.append_origin_columns(plan_, replica, slice.rows, &slice.columns);
@@ -144,7 +144,7 @@ class ExampleJob : public ParseJob {
     Status lowest;
     for (std::size_t i = 0; i < plan_.variables.size(); ++i) {
       const VariableColumn& column = plan_.variables[i];
-      const Status written = write_variable(plan_.schema.features[column.feature], column,
+      const Status written = write_variable(plan_.features[column.feature], column,
                                             variable_.memory(segment.replica, i), segment_notes, scratch);
       if (!written.ok() && (lowest.ok() || written.where().row < lowest.where().row)) lowest = written;
     }

@@ -110,7 +110,7 @@ Status note_values(const Feature& feature, const ColumnStep& step, const Feature
 
 Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const std::uint8_t> record,
                  ParseScratch& scratch, Note* notes) {
-  const Feature& feature = plan.schema.features[step.feature];
+  const Feature& feature = plan.features[step.feature];
   if (step.op == ColumnOp::kNoteList) {
     return note_feature_list(feature, step, plan.variables[step.variable], record, scratch, notes);
   }

@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kRowsPerTask = 256;
 
 void drop_batch_dimension(Column* column) {
+  if (column->kind == ColumnKind::kJagged) return;  // one row of every key: its form does not change
   if (column->kind == ColumnKind::kDense) {
     const Shape& shape = column->values.shape;
     column->values.shape = Shape(shape.begin() + 1, shape.end());

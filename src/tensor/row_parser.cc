@@ -25,7 +25,7 @@ inline void prefetch(RecordBytes record) {
 // Everything that is not a list of the usual form: defaults, other encodings of the list, failures.
 [[gnu::noinline]] Status write_unusual(const ColumnPlan& plan, const ColumnStep& step, RecordBytes record,
                                        ParseScratch& scratch, std::uint8_t* slot) {
-  const Feature& feature = plan.schema.features[step.feature];
+  const Feature& feature = plan.features[step.feature];
   const FeatureView& list = scratch.views[step.key];
   if (list.kind == ListKind::kAbsent) {
     if (step.fallback == nullptr) return missing_feature(feature, record, ignored_feature_lists(plan, scratch));
@@ -57,7 +57,7 @@ inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch
   std::uint8_t** cursor = scratch.cursors.data();
   for (const ColumnStep& step : plan.steps) {
     std::uint8_t* slot = *cursor;
-    *cursor++ += step.bytes;
+    *cursor++ += step.stride;
     switch (step.op) {
       case ColumnOp::kScalarInt64: {
         const FeatureView& list = scratch.views[step.key];

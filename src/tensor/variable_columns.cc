@@ -59,11 +59,16 @@ Status VariableColumns::allocate(const ColumnPlan& plan, std::span<const std::in
       replica.memory[i].longest =
           longest[static_cast<std::size_t>(column.slot)] / std::max<std::int64_t>(column.stride, 1);
       replica.first_part.push_back(part_bytes.size());
+      if (column.jagged_place > 0) continue;
       HEADRACE_RETURN_IF_ERROR(size_column(plan, i, replica_rows[r], &replica, &part_bytes));
     }
     HEADRACE_ASSIGN_OR_RETURN(replica.parts, allocate_parts(part_bytes, pool));
     for (std::size_t i = 0; i < plan.variables.size(); ++i) {
       VariableMemory& memory = replica.memory[i];
+      if (plan.variables[i].jagged_place > 0) {
+        share_memory(plan, i, replica_rows[r], &replica);
+        continue;
+      }
       const PlacedPart* part = &replica.parts[replica.first_part[i]];
       memory.values = part++->data;
       if (plan.variables[i].dtype == DType::kBytes) memory.offsets = part++->data;
@@ -71,20 +76,36 @@ Status VariableColumns::allocate(const ColumnPlan& plan, std::span<const std::in
       if (plan.variables[i].kind == VariableKind::kSparse) {
         memory.indices = reinterpret_cast<std::int64_t*>(part++->data);
       }
+      if (plan.variables[i].jagged_keys > 0) memory.lengths = reinterpret_cast<std::int64_t*>(part->data);
       write_leading_zeros(memory);
     }
   }
   return {};
 }
 
+void VariableColumns::share_memory(const ColumnPlan& plan, std::size_t variable, std::int64_t rows, Replica* replica) {
+  const NoteSum& total = replica->totals[static_cast<std::size_t>(plan.variables[variable - 1].slot)];
+  VariableMemory& memory = replica->memory[variable];
+  memory = replica->memory[variable - 1];
+  memory.splits[0] += rows;
+  memory.lengths += rows;
+  memory.elements_before += total.count;
+  memory.payload_before += total.bytes;
+}
+
 Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable, std::int64_t rows, Replica* replica,
                                     std::vector<std::size_t>* part_bytes) const {
   const VariableColumn& column = plan.variables[variable];
-  const Feature& feature = plan.schema.features[column.feature];
+  const Feature& feature = plan.features[column.feature];
   VariableMemory& memory = replica->memory[variable];
   const NoteSum& total = replica->totals[static_cast<std::size_t>(column.slot)];
   memory.elements = total.count;
   std::int64_t payload = total.bytes;
+  for (std::size_t place = 1; place < column.jagged_keys; ++place) {
+    const NoteSum& other = replica->totals[static_cast<std::size_t>(plan.variables[variable + place].slot)];
+    memory.elements += other.count;
+    payload += other.bytes;
+  }
   if (column.kind == VariableKind::kSequence) {
     const std::int64_t row_elements = memory.longest * column.stride;
     std::int64_t padding = 0;
@@ -114,7 +135,12 @@ Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable
     }
     part_bytes->push_back(static_cast<std::size_t>(bytes));
   }
-  if (column.kind == VariableKind::kRagged) {
+  if (column.jagged_keys > 0) {
+    memory.splits.resize(1);
+    const std::size_t lists = static_cast<std::size_t>(rows) * column.jagged_keys;
+    part_bytes->push_back((lists + 1) * sizeof(std::int64_t));
+    part_bytes->push_back(lists * sizeof(std::int64_t));
+  } else if (column.kind == VariableKind::kRagged) {
     memory.splits.resize(column.levels.size() + 1);
     part_bytes->push_back((static_cast<std::size_t>(rows) + 1) * sizeof(std::int64_t));
     for (std::size_t dimension = 1; dimension <= column.levels.size(); ++dimension) {
@@ -133,7 +159,7 @@ Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, s
   const PlacedPart* part = &replica.parts[replica.first_part[variable]];
 
   Column column;
-  column.name = plan.schema.features[source.feature].name;
+  column.name = plan.features[source.feature].name;
   Shape shape;
   switch (source.kind) {
     case VariableKind::kFixed:
@@ -159,6 +185,13 @@ Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, s
   if (source.dtype == DType::kBytes) {
     column.payload = BytesColumnMemory{memory.values, memory.offsets, memory.elements}.payload();
     column.byte_offsets = int64_tensor(memory.elements + 1, *part++);
+  }
+  if (source.jagged_keys > 0) {
+    const std::int64_t lists = rows * source.jagged_keys;
+    column.kind = ColumnKind::kJagged;
+    column.keys = source.keys;
+    column.row_splits = {int64_tensor(lists + 1, part[0]), int64_tensor(lists, part[1])};
+    return column;
   }
   for (std::size_t dimension = 0; dimension < memory.splits.size(); ++dimension) {
     const std::int64_t above = dimension == 0 ? rows : dimension_rows(source, replica.totals, dimension);

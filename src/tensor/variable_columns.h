@@ -33,6 +33,8 @@ class VariableColumns {
     std::vector<PlacedPart> parts;
     std::vector<std::size_t> first_part;  // by variable: values, offsets (bytes), then splits or indices
   };
+  /// Memory of a key of a jagged column that is not its first, from that of the key before it.
+  static void share_memory(const ColumnPlan& plan, std::size_t variable, std::int64_t rows, Replica* replica);
   Status size_column(const ColumnPlan& plan, std::size_t variable, std::int64_t rows, Replica* replica,
                      std::vector<std::size_t>* part_bytes) const;
 

@@ -63,7 +63,8 @@ Status write_ragged(const Feature& feature, const VariableColumn& column, const 
                     const SegmentNotes& notes, ParseScratch& scratch) {
   const auto slot = static_cast<std::size_t>(column.slot);
   const NoteSum& before = notes.before[slot];
-  ElementWriter writer(column, memory, before.count, before.bytes, scratch);
+  ElementWriter writer(column, memory, memory.elements_before + before.count, memory.payload_before + before.bytes,
+                       scratch);
   for (std::int64_t local = 0; local < notes.segment.rows(); ++local) {
     if (!writer.write(*notes.at(local, column.slot))) return changed_record(feature, notes, local);
   }
@@ -74,10 +75,15 @@ Status write_ragged(const Feature& feature, const VariableColumn& column, const 
     return level <= levels ? notes.before[slot + level].count : before.count / column.stride;
   };
   std::int64_t* ends = memory.splits[0] + notes.segment.local_begin + 1;
-  std::int64_t total = rows_before(1);
+  std::int64_t total = memory.elements_before + rows_before(1);
   for (std::int64_t local = 0; local < notes.segment.rows(); ++local) {
     total += levels > 0 ? notes.at(local, column.slot + 1)->count : notes.at(local, column.slot)->count / column.stride;
     *ends++ = total;
+  }
+  if (memory.lengths != nullptr) {
+    std::int64_t* lengths = memory.lengths + notes.segment.local_begin;
+    for (std::int64_t local = 0; local < notes.segment.rows(); ++local)
+      *lengths++ = notes.at(local, column.slot)->count;
   }
   for (std::size_t dimension = 1; dimension <= levels; ++dimension) {
     std::int64_t* level_ends = memory.splits[dimension] + rows_before(dimension) + 1;

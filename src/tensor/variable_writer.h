@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-/// Splits of a ragged column start with 0, and so do offsets: written here, once, before any segment.
+/// Splits of a ragged column start with 0, and so do offsets: written here, once per column, before any segment.
 void write_leading_zeros(const VariableMemory& memory);
 
 /// Sums of what lies before a segment in its replica, by slot; and the segment's notes.
