@@ -141,24 +141,6 @@ class Ragged:
 
     def __repr__(self) -> str: ...
 
-class Sparse:
-    """
-    One feature of a batch as values at indices: element i is values[i] at indices[i] of an array of dense_shape, which is empty elsewhere.
-    """
-
-    @property
-    def indices(self) -> DenseColumn:
-        """
-        int64 [n, rank]: row and index in every dimension of each value, in row order.
-        """
-
-    @property
-    def values(self) -> object:
-        """[n]: a DenseColumn or a BytesColumn."""
-
-    @property
-    def dense_shape(self) -> tuple:
-        """(rows, *sizes), a tuple of int."""
 class JaggedColumn:
     """
     The lists of several features of a batch in one array: all rows of the first key, then all rows of the next. List i = key * rows + row is values[offsets[i]:offsets[i + 1]].
@@ -184,7 +166,6 @@ class JaggedColumn:
     def dtype(self) -> object:
         """NumPy's name of the type of the values."""
 
-    def __len__(self) -> int: ...
     def to_keyed_jagged_tensor(self) -> object:
         """A torchrec KeyedJaggedTensor over the same memory; imports torchrec."""
 
@@ -193,6 +174,33 @@ class JaggedColumn:
 
     def __len__(self) -> int:
         """Rows."""
+
+    def __repr__(self) -> str: ...
+
+class Sparse:
+    """
+    One feature of a batch as values at indices: element i is values[i] at indices[i] of an array of dense_shape, which is empty elsewhere.
+    """
+
+    @property
+    def indices(self) -> DenseColumn:
+        """
+        int64 [n, rank]: row and index in every dimension of each value, in row order.
+        """
+
+    @property
+    def values(self) -> object:
+        """[n]: a DenseColumn or a BytesColumn."""
+
+    @property
+    def dense_shape(self) -> tuple:
+        """(rows, *sizes), a tuple of int."""
+
+    @property
+    def dtype(self) -> object:
+        """NumPy's name of the type of the values."""
+
+    def __len__(self) -> int: ...
 
     def __repr__(self) -> str: ...
 
