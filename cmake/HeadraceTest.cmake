@@ -1,3 +1,17 @@
+# headrace_test_program(<name> <sources...>) makes a program of its own main() that sees the whole engine.
+function(headrace_test_program name)
+  add_executable(${name} ${ARGN})
+  headrace_target(${name})
+  target_include_directories(${name} PRIVATE
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${name} PRIVATE headrace Threads::Threads)
+  if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${name} PRIVATE -fno-lto)
+    target_link_options(${name} PRIVATE -fno-lto)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+endfunction()
+
 # headrace_test(<name> <folder> LINK <targets...> [TIMEOUT seconds]) makes the GoogleTest program <name> of all test files in
 # <folder>, registered as one test. A folder without test files makes no program.
 

@@ -18,13 +18,22 @@ enum class FeatureKind : std::uint8_t {
   kVarLen,            ///< ragged [batch, None]; handed out as sparse on request
   kRagged,            ///< ragged [batch, None, …] with optional partitions
   kFixedLenSequence,  ///< dense [batch, longest, *shape], padded
-  kTensor,            ///< bytes feature that holds one serialized TensorProto: dense [batch, *shape]
-  kRaw,               ///< bytes feature that holds the elements themselves (decode_raw): dense [batch, *shape]
+  kTensor,            ///< bytes feature that holds one serialized TensorProto; see UnknownDims
+  kRaw,               ///< bytes feature that holds the elements themselves (decode_raw); see UnknownDims
   kSparse,            ///< values with one int64 feature of indices per dimension: sparse [batch, *sizes]
   kListLength,        ///< steps of the kFixedLenSequence feature list of the same key before it: int64 [batch]
   kStack,             ///< one value of each of several keys: dense [batch, keys]; int64 or float32
   kJagged,            ///< lists of any length of several keys, one key after another; see Column
 };
+
+/// What becomes of the dimensions of a kTensor or kRaw that only the record knows. Without any: dense [batch, *shape].
+enum class UnknownDims : std::uint8_t {
+  kRagged = 1,  ///< ragged up to the last unknown dimension; what follows it are dimensions of the values
+  kPadded,      ///< dense [batch, *longest], the longest of the global batch; padded behind each dimension
+  kEqual,       ///< dense; all records of a batch must have the same shape
+};
+/// Dimensions that a feature with unknown ones may have, and a TensorProto for a feature of unknown rank.
+constexpr int kMaxUnknownRank = 8;
 
 enum class PartitionKind : std::uint8_t {
   kRowSplits = 1,
@@ -55,18 +64,25 @@ struct Feature {
   std::vector<std::string> keys;  ///< kStack and kJagged: the keys in the record, in order; no two are equal
   FeatureKind kind = FeatureKind::kFixedLen;
   DType dtype = DType::kFloat32;  ///< dtype of the column
-  Shape shape;                    ///< per record; per step for kFixedLenSequence; all dimensions known; kStack: [keys]
-  /// Used when the key is absent. Numeric: little-endian elements of `dtype`, either one or element_count(shape) of them.
+  /// Per record; per step for kFixedLenSequence; kStack: [keys]. All dimensions are known, but kTensor may have any at -1
+  /// (with `reshape` one), kRaw one.
+  Shape shape;
+  bool unknown_rank = false;  ///< kTensor: the record has the shape, `shape` is empty
+  UnknownDims unknown_dims = UnknownDims::kRagged;
+  /// Used when the key is absent; for kFixedLenSequence and kPadded the one element to pad with. Numeric: little-endian
+  /// elements of `dtype`, either one or element_count(shape) of them.
   /// Meaningful when has_default.
   std::vector<std::uint8_t> default_numeric;
   std::vector<std::string> default_bytes;  ///< the same for kBytes
   bool has_default = false;
-  std::vector<Partition> partitions;       ///< kRagged only
-  std::vector<SparseIndex> indices;        ///< kSparse only, at least one
-  bool already_sorted = false;             ///< kSparse: the order of the record is kept instead of sorting by index
-  bool allow_missing = true;               ///< kFixedLenSequence: false (the list must be there) for feature lists only
-  bool reshape = false;                    ///< kTensor: any shape in the proto with that many elements passes
-  bool little_endian = true;               ///< kRaw: byte order of the record
+  std::vector<Partition> partitions;  ///< kRagged only
+  std::vector<SparseIndex> indices;   ///< kSparse only, at least one
+  bool already_sorted = false;        ///< kSparse: the order of the record is kept instead of sorting by index
+  bool allow_missing = true;          ///< kFixedLenSequence: false (the list must be there) for feature lists only
+  bool reshape = false;               ///< kTensor: any shape in the proto passes that tf.reshape takes to `shape`
+  bool little_endian = true;          ///< kRaw: byte order of the record
+  /// kRaw: the bytes of every record are cut to that many or filled up with zeros, which is the size of `shape`; 0: neither.
+  std::int64_t fixed_length = 0;
   DType row_splits_dtype = DType::kInt64;  ///< kRagged: kInt32 or kInt64, what an adapter hands out
   bool sparse = false;                     ///< kVarLen: adapters hand out a sparse tensor, as TensorFlow's parse does
   /// One of the feature lists of a SequenceExample; else a feature of its context. Each step of a list is what a record is
@@ -75,6 +91,8 @@ struct Feature {
   bool feature_list = false;
 
   const std::string& wire_key() const { return key.empty() ? name : key; }
+  /// Whether only the record knows its shape; of kTensor and kRaw.
+  bool has_unknown_dims() const;
 };
 
 struct Schema {

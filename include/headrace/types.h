@@ -32,11 +32,16 @@ enum class DType : std::uint8_t {
   kComplex64 = 14,
   kComplex128 = 15,
   kBytes = 16,  ///< variable-length byte strings (TensorFlow's tf.string)
+  kFloat8E5m2 = 17,
+  kFloat8E4m3fn = 18,
+  kFloat8E4m3fnuz = 19,
+  kFloat8E4m3b11fnuz = 20,
+  kFloat8E5m2fnuz = 21,
 };
 
 /// Bytes of one element; 24 (a string header) for kBytes.
 std::size_t size_of(DType dtype);
-/// NumPy's name: "float32", "bool", …; "bytes" for kBytes.
+/// NumPy's name (bfloat16 and float8: that of ml_dtypes): "float32", "bool", …; "bytes" for kBytes.
 std::string_view to_string(DType dtype);
 /// The reverse; also takes "string" for kBytes.
 std::optional<DType> dtype_from_string(std::string_view name);

@@ -63,6 +63,13 @@ PartitionKind to_partition(std::string_view name) {
   raise(invalid_argument("partitions: unknown kind of partition '" + std::string(name) + "'"));
 }
 
+UnknownDims to_unknown_dims(std::string_view name) {
+  if (name == "ragged") return UnknownDims::kRagged;
+  if (name == "padded") return UnknownDims::kPadded;
+  if (name == "equal") return UnknownDims::kEqual;
+  raise(invalid_argument("unknown_dims='" + std::string(name) + "': must be 'ragged', 'padded' or 'equal'"));
+}
+
 void set_default(Feature& self, nb::handle value) {
   self.has_default = true;
   if (nb::isinstance<nb::bytes>(value)) {
@@ -106,6 +113,9 @@ void bind_schema(nb::module_& m) {
       .def_prop_rw(
           "row_splits_dtype", [](const Feature& self) { return std::string(to_string(self.row_splits_dtype)); },
           [](Feature& self, const std::string& dtype) { self.row_splits_dtype = dtype_or_raise(dtype); })
+      .def(
+          "set_unknown_dims", [](Feature& self, const std::string& name) { self.unknown_dims = to_unknown_dims(name); },
+          "name"_a, "'ragged', 'padded' or 'equal'.")
       .def_rw("name", &Feature::name)
       .def_rw("key", &Feature::key)
       .def_prop_ro(
@@ -114,6 +124,8 @@ void bind_schema(nb::module_& m) {
       .def_rw("allow_missing", &Feature::allow_missing)
       .def_rw("reshape", &Feature::reshape)
       .def_rw("little_endian", &Feature::little_endian)
+      .def_rw("fixed_length", &Feature::fixed_length)
+      .def_rw("unknown_rank", &Feature::unknown_rank)
       .def_rw("sparse", &Feature::sparse)
       .def_rw("already_sorted", &Feature::already_sorted)
       .def_rw("feature_list", &Feature::feature_list);
@@ -157,6 +169,9 @@ void bind_builder(nb::module_& m) {
         return nb::bytes(example.data(), example.size());
       });
 
+  m.def(
+      "dtype_size", [](const std::string& dtype) { return size_of(dtype_or_raise(dtype)); }, "dtype"_a,
+      "Bytes of one element.");
   m.def(
       "make_tensor_proto",
       [](const std::string& dtype, const std::vector<std::int64_t>& dimensions, const Vector<std::uint8_t>& data) {

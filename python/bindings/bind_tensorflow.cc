@@ -3,6 +3,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -58,6 +59,14 @@ nb::list capsules(const PlanHandle& self, const SliceHandle& slice) {
   return list;
 }
 
+/// Dimensions of a tensor's shape that are ragged in the column, up to the last unknown one.
+std::size_t ragged_dimensions(const Feature& feature) {
+  if (!feature.has_unknown_dims() || feature.unknown_dims != UnknownDims::kRagged) return 0;
+  std::size_t dimensions = feature.shape.size();
+  while (dimensions > 0 && feature.shape[dimensions - 1] >= 0) --dimensions;
+  return dimensions;
+}
+
 /// Ragged dimensions of a column and, of each, the length its rows all have, or -1.
 nb::list row_lengths(const Feature& feature) {
   nb::list lengths;
@@ -65,6 +74,7 @@ nb::list row_lengths(const Feature& feature) {
     lengths.append(-1);
     if (feature.feature_list) lengths.append(-1);
   }
+  for (std::size_t d = 0; d < ragged_dimensions(feature); ++d) lengths.append(feature.shape[d]);
   for (const Partition& partition : feature.partitions) {
     lengths.append(partition.kind == PartitionKind::kUniformRowLength ? partition.row_length : -1);
   }
@@ -74,10 +84,16 @@ nb::list row_lengths(const Feature& feature) {
 nb::tuple describe(const Feature& feature) {
   nb::list shape;
   if (feature.kind == FeatureKind::kFixedLenSequence) shape.append(-1);
-  for (const std::int64_t dimension : feature.shape) shape.append(dimension);
+  for (std::size_t d = ragged_dimensions(feature); d < feature.shape.size(); ++d) shape.append(feature.shape[d]);
   for (const SparseIndex& index : feature.indices) shape.append(index.size);
   const bool sparse = feature.sparse || feature.kind == FeatureKind::kSparse;
-  return nb::make_tuple(text_to_python(feature.name), dtype_text(feature.dtype), nb::tuple(shape),
+  if (feature.unknown_rank && feature.unknown_dims == UnknownDims::kRagged) {
+    raise(invalid_argument("column '" + feature.name +
+                           "' is ragged and of unknown rank, which no tensor spec can say; "
+                           "give its rank, such as shape=[None, None]"));
+  }
+  return nb::make_tuple(text_to_python(feature.name), dtype_text(feature.dtype),
+                        feature.unknown_rank ? nb::none() : nb::object(nb::tuple(shape)),
                         nb::tuple(row_lengths(feature)), dtype_text(feature.row_splits_dtype), sparse);
 }
 
@@ -95,7 +111,8 @@ nb::list describe_columns(const DatasetHandle& self) {
 
 void bind_plan(nb::module_& m) {
   m.def("tensorflow_columns", describe_columns, nb::arg("dataset"),
-        "The columns of a parsed dataset: (name, dtype, shape of a row with -1 for the longest, row length of each "
+        "The columns of a parsed dataset: (name, dtype, shape of a row with -1 for what differs by batch or None, row "
+        "length of each "
         "ragged "
         "dimension or -1, dtype of row splits, sparse).");
   nb::class_<PlanHandle>(m, "TensorflowPlan",

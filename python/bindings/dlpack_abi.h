@@ -13,6 +13,11 @@ constexpr std::uint8_t kFloat = 2;
 constexpr std::uint8_t kBfloat = 4;
 constexpr std::uint8_t kComplex = 5;
 constexpr std::uint8_t kBool = 6;
+constexpr std::uint8_t kFloat8E4m3b11fnuz = 9;
+constexpr std::uint8_t kFloat8E4m3fn = 10;
+constexpr std::uint8_t kFloat8E4m3fnuz = 11;
+constexpr std::uint8_t kFloat8E5m2 = 12;
+constexpr std::uint8_t kFloat8E5m2fnuz = 13;
 
 struct Device {
   std::int32_t type;

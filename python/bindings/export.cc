@@ -17,6 +17,8 @@ namespace headrace::python {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
+// One more than the largest number of a dtype.
+constexpr std::size_t kDTypes = static_cast<std::size_t>(DType::kFloat8E5m2fnuz) + 1;
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
@@ -53,6 +55,16 @@ dlpack::DataType dlpack_type(DType dtype) {
     case DType::kComplex64:
     case DType::kComplex128:
       return {dlpack::kComplex, bits, 1};
+    case DType::kFloat8E5m2:
+      return {dlpack::kFloat8E5m2, bits, 1};
+    case DType::kFloat8E4m3fn:
+      return {dlpack::kFloat8E4m3fn, bits, 1};
+    case DType::kFloat8E4m3fnuz:
+      return {dlpack::kFloat8E4m3fnuz, bits, 1};
+    case DType::kFloat8E4m3b11fnuz:
+      return {dlpack::kFloat8E4m3b11fnuz, bits, 1};
+    case DType::kFloat8E5m2fnuz:
+      return {dlpack::kFloat8E5m2fnuz, bits, 1};
     default:
       return {dlpack::kFloat, bits, 1};
   }
@@ -60,9 +72,10 @@ dlpack::DataType dlpack_type(DType dtype) {
 
 // PEP 3118 formats; null = none exists.
 const char* buffer_format(DType dtype) {
-  static constexpr std::array<const char*, 16> kFormats = {"?", "b", "h",     "i", "q", "B",  "H",  "I",
-                                                           "Q", "e", nullptr, "f", "d", "Zf", "Zd", nullptr};
-  return kFormats[static_cast<std::size_t>(dtype) - 1];
+  static constexpr std::array<const char*, 15> kFormats = {"?", "b", "h",     "i", "q", "B",  "H", "I",
+                                                           "Q", "e", nullptr, "f", "d", "Zf", "Zd"};
+  const std::size_t index = static_cast<std::size_t>(dtype) - 1;
+  return index < kFormats.size() ? kFormats[index] : nullptr;
 }
 
 // Strides in steps of `unit` (1 for DLPack, the item size for buffers), C order.
@@ -166,7 +179,8 @@ nb::object versioned_capsule(const Tensor& tensor, bool is_copy) {
 int fill_buffer_view(PyObject* exporter, const Tensor& tensor, Py_buffer* view, int flags) {
   const char* format = buffer_format(tensor.dtype);
   if ((flags & PyBUF_FORMAT) != 0 && format == nullptr) {
-    PyErr_SetString(PyExc_BufferError, "headrace: bfloat16 has no buffer format; use numpy() or __dlpack__");
+    PyErr_Format(PyExc_BufferError, "headrace: %s has no buffer format; use numpy() or __dlpack__",
+                 std::string(to_string(tensor.dtype)).c_str());
     return -1;
   }
   const std::size_t rank = tensor.shape.size();
@@ -197,12 +211,12 @@ int fill_buffer_view(PyObject* exporter, const Tensor& tensor, Py_buffer* view, 
 void release_buffer_view(Py_buffer* view) { std::free(view->internal); }
 
 nb::object numpy_dtype(DType dtype) {
-  static std::array<PyObject*, 17> cache{};
+  static std::array<PyObject*, kDTypes> cache{};
   PyObject*& cached = cache[static_cast<std::size_t>(dtype)];
   if (cached == nullptr) {
     nb::object made;
-    if (dtype == DType::kBfloat16) {
-      made = nb::module_::import_("headrace.dtypes").attr("numpy_bfloat16")();
+    if (dtype != DType::kBytes && buffer_format(dtype) == nullptr) {
+      made = nb::module_::import_("headrace.dtypes").attr("ml_dtype")(dtype_name(dtype));
     } else {
       made = nb::module_::import_("numpy").attr("dtype")(dtype == DType::kBytes ? nb::str("O") : dtype_name(dtype));
     }
@@ -221,7 +235,7 @@ nb::tuple shape_tuple(std::span<const std::int64_t> shape) {
 }
 
 nb::object dtype_name(DType dtype) {
-  static std::array<PyObject*, 17> cache{};
+  static std::array<PyObject*, kDTypes> cache{};
   PyObject*& cached = cache[static_cast<std::size_t>(dtype)];
   if (cached == nullptr) cached = PyUnicode_InternFromString(std::string(to_string(dtype)).c_str());
   return nb::borrow(cached);

@@ -24,13 +24,13 @@ nanobind::object classic_capsule(const Tensor& tensor);
 /// A capsule named "dltensor_versioned" (DLPack 1.0).
 nanobind::object versioned_capsule(const Tensor& tensor, bool is_copy);
 
-/// Fills `view` as PyObject_GetBuffer asks; -1 with BufferError set when it cannot be said (bfloat16 has no format).
+/// Fills `view` as PyObject_GetBuffer asks; -1 with BufferError set when it cannot be said (bfloat16 and float8 have no format).
 int fill_buffer_view(PyObject* exporter, const Tensor& tensor, Py_buffer* view, int flags);
 void release_buffer_view(Py_buffer* view);
 
 /// A writable numpy.ndarray over the memory of `tensor`; it keeps `owner`, which keeps the memory.
 nanobind::object numpy_view(nanobind::handle owner, const Tensor& tensor);
-/// numpy.dtype of `dtype`; bfloat16 needs the package ml_dtypes (ValueError names it).
+/// numpy.dtype of `dtype`; bfloat16 and float8 need the package ml_dtypes (ValueError names it).
 nanobind::object numpy_dtype(DType dtype);
 nanobind::tuple shape_tuple(std::span<const std::int64_t> shape);
 /// The name of `dtype` as an interned str.

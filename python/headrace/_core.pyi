@@ -299,6 +299,9 @@ class Feature:
     @row_splits_dtype.setter
     def row_splits_dtype(self, arg: str, /) -> None: ...
 
+    def set_unknown_dims(self, name: str) -> None:
+        """'ragged', 'padded' or 'equal'."""
+
     @property
     def name(self) -> str: ...
 
@@ -340,6 +343,18 @@ class Feature:
     def little_endian(self, arg: bool, /) -> None: ...
 
     @property
+    def fixed_length(self) -> int: ...
+
+    @fixed_length.setter
+    def fixed_length(self, arg: int, /) -> None: ...
+
+    @property
+    def unknown_rank(self) -> bool: ...
+
+    @unknown_rank.setter
+    def unknown_rank(self, arg: bool, /) -> None: ...
+
+    @property
     def sparse(self) -> bool: ...
 
     @sparse.setter
@@ -378,6 +393,9 @@ class ExampleBuilder:
     def add_bytes(self, key: str, values: Sequence) -> None: ...
 
     def build(self) -> bytes: ...
+
+def dtype_size(dtype: str) -> int:
+    """Bytes of one element."""
 
 def make_tensor_proto(dtype: str, shape: Sequence[int], data: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> bytes:
     """A serialized TensorProto; data is uint8, the elements in native order."""
@@ -615,7 +633,7 @@ def tfrecord_dataset(files: Sequence[bytes], is_list: bool, compression: str, ve
 
 def tensorflow_columns(dataset: Dataset) -> list:
     """
-    The columns of a parsed dataset: (name, dtype, shape of a row with -1 for the longest, row length of each ragged dimension or -1, dtype of row splits, sparse).
+    The columns of a parsed dataset: (name, dtype, shape of a row with -1 for what differs by batch or None, row length of each ragged dimension or -1, dtype of row splits, sparse).
     """
 
 class TensorflowPlan:

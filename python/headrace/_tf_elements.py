@@ -26,12 +26,12 @@ class Column:
         self.dtype = tf.string if dtype == "bytes" else tf.as_dtype(dtype)
         self._rows = rows
         # Equal rows behind the last ragged dimension are a dimension of the values, for TensorFlow as for the engine.
-        self._sparse_shape = [None if size < 0 else size for size in (*row_lengths, *shape)]
+        self._sparse_shape = [None if size < 0 else size for size in (*row_lengths, *(shape or ()))]
         ragged = len(row_lengths)
         while ragged > 0 and row_lengths[ragged - 1] >= 0:
             ragged -= 1
         self.row_lengths = row_lengths[:ragged]
-        self._shape = [None if size < 0 else size for size in (*row_lengths[ragged:], *shape)]
+        self._shape = None if shape is None else [None if size < 0 else size for size in (*row_lengths[ragged:], *shape)]
         self._splits_dtype = tf.as_dtype(splits_dtype)
         if sparse:
             self.form = _SPARSE
@@ -43,7 +43,7 @@ class Column:
     def flat_specs(self):
         """Specs of the arrays of this column."""
         if self.form == _DENSE:
-            return [tf.TensorSpec([self._rows, *self._shape], self.dtype)]
+            return [self.spec()]
         if self.form == _SPARSE:
             rank = 1 + len(self._sparse_shape)
             return [
@@ -57,6 +57,8 @@ class Column:
 
     def spec(self):
         """Spec of the tensor."""
+        if self._shape is None:
+            return tf.TensorSpec(None, self.dtype)
         if self.form == _DENSE:
             return tf.TensorSpec([self._rows, *self._shape], self.dtype)
         if self.form == _SPARSE:
@@ -120,7 +122,8 @@ class Elements:
                 )
         self.plan = _core.TensorflowPlan([(column.name, column.form) for column in self.columns])
         self.flat_specs = [spec for column in self.columns for spec in column.flat_specs()]
-        self.has_strings = any(column.dtype == tf.string for column in self.columns)
+        # TensorFlow takes neither strings nor float8 by DLPack.
+        self.needs_op = any(column.dtype == tf.string or column.dtype.name.startswith("float8") for column in self.columns)
         self._all_dense = all(column.form == _DENSE for column in self.columns)
         ends = list(itertools.accumulate(len(column.flat_specs()) for column in self.columns))
         self._ranges = list(zip([0, *ends], ends))

@@ -36,7 +36,7 @@ class Maker:
         self._seed = recipe.seed
         self._on_host = [":CPU:" in device.upper() for device in recipe.devices]
         self._source = None
-        if recipe.elements.has_strings and _tf_ops.load() is not None:
+        if recipe.elements.needs_op and _tf_ops.load() is not None:
             self._source = _core.tensorflow_batch_source(recipe.elements.plan)
             with tf.device("/CPU:0"):
                 self._address = tf.constant(self._source.address, tf.int64)
@@ -57,7 +57,7 @@ class Maker:
             self._source.set_batch(batch)
             with tf.device("/CPU:0"):
                 return [_tf_ops.next_arrays(self._address, replica, elements.flat_specs)[1] for replica in self._replicas]
-        if elements.has_strings:
+        if elements.needs_op:
             return [
                 [tf.constant(array, spec.dtype) for array, spec in zip(elements.host_arrays(part), elements.flat_specs)]
                 for part in batch.replicas

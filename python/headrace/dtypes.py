@@ -27,6 +27,11 @@ float32 = DType("float32")
 float64 = DType("float64")
 complex64 = DType("complex64")
 complex128 = DType("complex128")
+float8_e5m2 = DType("float8_e5m2")
+float8_e4m3fn = DType("float8_e4m3fn")
+float8_e4m3fnuz = DType("float8_e4m3fnuz")
+float8_e4m3b11fnuz = DType("float8_e4m3b11fnuz")
+float8_e5m2fnuz = DType("float8_e5m2fnuz")
 string = DType("bytes")
 
 _ALL = {
@@ -34,6 +39,7 @@ _ALL = {
     for dtype in (
         *(bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64),
         *(float16, bfloat16, float32, float64, complex64, complex128, string),
+        *(float8_e5m2, float8_e4m3fn, float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz),
     )
 }
 _OTHER_NAMES = {"string": string, "str": string, "object": string, "half": float16, "double": float64}
@@ -71,8 +77,8 @@ def _name_of(value):
         return None
 
 
-def numpy_bfloat16():
-    """NumPy's dtype for bfloat16, which the package ml_dtypes provides.
+def ml_dtype(name):
+    """NumPy's dtype for "bfloat16" or one of float8, which the package ml_dtypes provides.
 
     Raises:
         ValueError: when ml_dtypes is not installed.
@@ -83,6 +89,17 @@ def numpy_bfloat16():
         import ml_dtypes
     except ImportError:
         raise ArgumentError(
-            "bfloat16: NumPy has no such type; install ml_dtypes, or read the column through __dlpack__"
+            f"{name}: NumPy has no such type; install ml_dtypes, or read the column through __dlpack__"
         ) from None
-    return numpy.dtype(ml_dtypes.bfloat16)
+    return numpy.dtype(getattr(ml_dtypes, name))
+
+
+def numpy_dtype(dtype):
+    """NumPy's dtype for a number type of headrace.
+
+    Raises:
+        ValueError: for those of ml_dtypes when that is not installed.
+    """
+    import numpy
+
+    return ml_dtype(dtype) if dtype == "bfloat16" or dtype.startswith("float8") else numpy.dtype(str(dtype))

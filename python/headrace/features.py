@@ -4,13 +4,14 @@ The words are TensorFlow's. TensorFeature and RawFeature are ours. TensorFlow's 
 (see tf_specs.py). A spec is a plain value; it is checked as a whole by Dataset.parse.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import _core, arguments
-from .dtypes import as_dtype, int32, int64
+from .dtypes import as_dtype, int32, int64, numpy_dtype
 from .errors import ArgumentError
 from .key_patterns import Match as _Match
 from .tf_specs import translate
@@ -174,45 +175,88 @@ class RaggedFeature:
 
 @dataclass(frozen=True)
 class TensorFeature:
-    """A bytes feature that holds one serialized TensorProto (tf.io.serialize_tensor): dense [rows, *shape] of dtype.
+    """A bytes feature that holds one serialized TensorProto (tf.io.serialize_tensor).
+
+    The column is dense, [rows, *shape] of dtype, when all dimensions are known. Otherwise `unknown_dims` says what the
+    records of a batch become:
+
+    "ragged": a Ragged up to the last unknown dimension; the dimensions behind it are those of the values.
+    "padded": dense, each unknown dimension as long as the longest in the global batch.
+    "equal": dense; a record whose shape differs from that of the first one in the batch is an error.
 
     Args:
-        shape: dimensions of the tensor; the proto must have the same, and the same dtype.
-        dtype: any type.
+        shape: dimensions of the tensor, None for an unknown one; or None: the record has the shape, of at most 8
+            dimensions.
+        dtype: type of the proto: any number type, bool or string.
         key: key of the feature; the name of the column when None.
-        reshape: any shape with that number of elements passes.
+        reshape: the proto may have any shape that tf.reshape takes to `shape`, with at most one dimension unknown.
+        unknown_dims: as above; None: "ragged", for shape=None "equal".
+        padding_value: one value of dtype to pad with; 0, False or b"" when None.
+
+    Errors while parsing:
+        SchemaError: no TensorProto, another dtype or shape, values that do not fit the shape.
+        BudgetError: padding, filled-in values and empty rows of more than 4 GiB in a column.
     """
 
     shape: Any
     dtype: Any
     key: Any = None
     reshape: bool = False
+    unknown_dims: Any = None
+    padding_value: Any = None
 
     def to_core(self, name):
-        feature = _core.Feature(name, "tensor", as_dtype(self.dtype), _shape(name, self.shape), key=self.key or "")
+        shape = [] if self.shape is None else _shape(name, self.shape, may_be_unknown=True)
+        feature = _core.Feature(name, "tensor", as_dtype(self.dtype), shape, key=self.key or "")
+        feature.unknown_rank = self.shape is None
         feature.reshape = bool(self.reshape)
+        _set_unknown_dims(feature, name, self)
         return feature
 
 
 @dataclass(frozen=True)
 class RawFeature:
-    """A bytes feature that holds the elements themselves (tf.io.decode_raw): dense [rows, *shape] of dtype.
+    """A bytes feature that holds the elements themselves (tf.io.decode_raw).
+
+    The column is dense, [rows, *shape] of dtype. One dimension may be unknown: it follows from the number of bytes, and
+    `unknown_dims` says what the records of a batch become, as in TensorFeature.
 
     Args:
-        shape: dimensions of the array; the bytes must be exactly as many.
-        dtype: any number type.
-        little_endian: byte order in the record.
+        shape: dimensions of the array, None for an unknown one; or None, which is [None].
+        dtype: any number type or bool (any byte but 0 is true).
+        little_endian: byte order in the record; the parts of a complex number are swapped each by itself.
         key: key of the feature; the name of the column when None.
+        fixed_length: bytes of every record: longer ones are cut, shorter ones filled up with zeros. An unknown dimension
+            follows from it.
+        unknown_dims: "ragged", "padded" or "equal"; None: "ragged", for shape=None "equal" (as decode_raw).
+        padding_value: one value of dtype to pad with; 0 or False when None.
+
+    Errors while parsing:
+        SchemaError: bytes that are no whole number of elements or rows, or not as many as the shape needs.
     """
 
     shape: Any
     dtype: Any
     little_endian: bool = True
     key: Any = None
+    fixed_length: Any = None
+    unknown_dims: Any = None
+    padding_value: Any = None
 
     def to_core(self, name):
-        feature = _core.Feature(name, "raw", as_dtype(self.dtype), _shape(name, self.shape), key=self.key or "")
+        dtype = as_dtype(self.dtype)
+        shape = [-1] if self.shape is None else _shape(name, self.shape, may_be_unknown=True)
+        fixed_length = 0
+        if self.fixed_length is not None:
+            fixed_length = arguments.integer("fixed_length", self.fixed_length)
+            if fixed_length < 1:
+                raise ArgumentError(f"fixed_length ({fixed_length}) must be greater than zero.")
+            row_bytes = _core.dtype_size(dtype) * math.prod(size for size in shape if size > 0)
+            shape = [fixed_length // row_bytes if size < 0 else size for size in shape]
+        feature = _core.Feature(name, "raw", dtype, shape, key=self.key or "")
         feature.little_endian = bool(self.little_endian)
+        feature.fixed_length = fixed_length
+        _set_unknown_dims(feature, name, self)
         return feature
 
 
@@ -352,39 +396,47 @@ def _keys(name, keys):
     return keys
 
 
-def _shape(name, shape):
+def _shape(name, shape, may_be_unknown=False):
+    """The dimensions as a list, an unknown one as -1 where there may be some."""
     if shape is None:
         raise ArgumentError(f"feature {name!r}: shape=None: Missing shape for feature {name}", key=name)
     try:
         dimensions = [shape] if isinstance(shape, int) else list(shape)
     except (TypeError, ValueError):
         raise ArgumentError(f"feature {name!r}: shape={shape!r}: all dimensions must be known", key=name) from None
-    for place, dimension in enumerate(dimensions):
-        if dimension is None or int(dimension) < 0:
+    sizes = [-1 if dimension is None else int(dimension) for dimension in dimensions]
+    for place, size in enumerate(sizes):
+        if size < -1 or (size < 0 and not may_be_unknown):
             hint = "; use FixedLenSequenceFeature, VarLenFeature or RaggedFeature" if place == 0 else ""
             raise ArgumentError(f"feature {name!r}: shape={shape!r}: all dimensions must be known{hint}", key=name)
-    return [int(dimension) for dimension in dimensions]
+    return sizes
 
 
-def _set_default(feature, name, value):
+def _set_unknown_dims(feature, name, spec):
+    kind = spec.unknown_dims or ("equal" if spec.shape is None else "ragged")
+    feature.set_unknown_dims(str(kind))
+    if spec.padding_value is not None:
+        if kind != "padded":
+            raise ArgumentError(f"padding_value={spec.padding_value!r}: is for unknown_dims='padded'")
+        _set_default(feature, name, spec.padding_value, "padding_value")
+
+
+def _set_default(feature, name, value, parameter="default_value"):
     if value is None:
         return
     if feature.dtype == "bytes":
-        feature.set_default([_as_bytes(name, item) for item in np.asarray(value, dtype=object).reshape(-1)])
+        items = np.asarray(value, dtype=object).reshape(-1)
+        feature.set_default([_as_bytes(name, item, parameter) for item in items])
         return
-    given = np.asarray(value)
-    dtype = np.dtype(str(feature.dtype)) if feature.dtype != "bfloat16" else np.dtype(np.float32)
-    cast = _checked_cast(name, value, given, dtype)
-    if feature.dtype == "bfloat16":
-        from .dtypes import numpy_bfloat16
-
-        cast = cast.astype(numpy_bfloat16())
-    feature.set_default(np.ascontiguousarray(cast).tobytes())
+    dtype = numpy_dtype(feature.dtype)
+    # NumPy knows nothing about the range of the types of ml_dtypes: they are checked as float32.
+    checked = _checked_cast(name, value, np.asarray(value), np.dtype(np.float32) if dtype.kind == "V" else dtype, parameter)
+    feature.set_default(np.ascontiguousarray(checked.astype(dtype)).tobytes())
 
 
-def _checked_cast(name, value, given, dtype):
+def _checked_cast(name, value, given, dtype, parameter):
     """`given` as dtype; a value that would change kind or leave the range is refused."""
-    wrong = ArgumentError(f"feature {name!r}: default_value={value!r}: does not fit {dtype.name}", key=name)
+    wrong = ArgumentError(f"feature {name!r}: {parameter}={value!r}: does not fit {dtype.name}", key=name)
     if given.dtype.kind not in "biufc" or (given.size and not np.can_cast(given.dtype, dtype, "same_kind")):
         if not (given.dtype.kind in "iu" and dtype.kind in "iuf"):
             raise wrong
@@ -395,9 +447,9 @@ def _checked_cast(name, value, given, dtype):
     return given.astype(dtype)
 
 
-def _as_bytes(name, item):
+def _as_bytes(name, item, parameter):
     if isinstance(item, str):
         return item.encode()
     if isinstance(item, bytes):
         return item
-    raise ArgumentError(f"feature {name!r}: default_value={item!r}: must be bytes", key=name)
+    raise ArgumentError(f"feature {name!r}: {parameter}={item!r}: must be bytes", key=name)

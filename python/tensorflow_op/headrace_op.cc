@@ -67,6 +67,16 @@ int data_type(std::int32_t dtype) {
       return kComplex64;
     case DType::kComplex128:
       return kComplex128;
+    case DType::kFloat8E5m2:
+      return kFloat8E5m2;
+    case DType::kFloat8E4m3fn:
+      return kFloat8E4m3fn;
+    case DType::kFloat8E4m3fnuz:
+      return kFloat8E4m3fnuz;
+    case DType::kFloat8E4m3b11fnuz:
+      return kFloat8E4m3b11fnuz;
+    case DType::kFloat8E5m2fnuz:
+      return kFloat8E5m2fnuz;
     case DType::kBytes:
       return kString;
   }

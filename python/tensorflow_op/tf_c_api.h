@@ -36,6 +36,11 @@ enum DataType : int {
   kHalf = 19,
   kUint32 = 22,
   kUint64 = 23,
+  kFloat8E5m2 = 24,
+  kFloat8E4m3fn = 25,
+  kFloat8E4m3fnuz = 26,
+  kFloat8E4m3b11fnuz = 27,
+  kFloat8E5m2fnuz = 28,
 };
 enum Code : int {
   kOk = 0,

@@ -10,7 +10,7 @@ struct Row {
   std::string_view name;
   std::size_t size;
 };
-constexpr std::array<Row, 16> kRows = {{{DType::kBool, "bool", 1},
+constexpr std::array<Row, 21> kRows = {{{DType::kBool, "bool", 1},
                                         {DType::kInt8, "int8", 1},
                                         {DType::kInt16, "int16", 2},
                                         {DType::kInt32, "int32", 4},
@@ -25,7 +25,12 @@ constexpr std::array<Row, 16> kRows = {{{DType::kBool, "bool", 1},
                                         {DType::kFloat64, "float64", 8},
                                         {DType::kComplex64, "complex64", 8},
                                         {DType::kComplex128, "complex128", 16},
-                                        {DType::kBytes, "bytes", 24}}};
+                                        {DType::kBytes, "bytes", 24},
+                                        {DType::kFloat8E5m2, "float8_e5m2", 1},
+                                        {DType::kFloat8E4m3fn, "float8_e4m3fn", 1},
+                                        {DType::kFloat8E4m3fnuz, "float8_e4m3fnuz", 1},
+                                        {DType::kFloat8E4m3b11fnuz, "float8_e4m3b11fnuz", 1},
+                                        {DType::kFloat8E5m2fnuz, "float8_e5m2fnuz", 1}}};
 
 const Row& row(DType dtype) { return kRows[static_cast<std::size_t>(dtype) - 1]; }
 

@@ -32,7 +32,7 @@ bool is_dense(FeatureKind kind) {
 bool has_keys(FeatureKind kind) { return kind == FeatureKind::kStack || kind == FeatureKind::kJagged; }
 
 bool is_known(FeatureKind kind) { return kind >= FeatureKind::kFixedLen && kind <= FeatureKind::kJagged; }
-bool is_known(DType dtype) { return dtype >= DType::kBool && dtype <= DType::kBytes; }
+bool is_known(DType dtype) { return dtype >= DType::kBool && dtype <= DType::kFloat8E5m2fnuz; }
 bool is_known(PartitionKind kind) {
   return kind >= PartitionKind::kRowSplits && kind <= PartitionKind::kUniformRowLength;
 }
@@ -59,14 +59,37 @@ Status check_dtype(const Feature& feature) {
   return {};
 }
 
+// The one dimension that is worked out from the number of elements needs the others to have some.
+Status check_unknown_dims(const Feature& feature) {
+  const auto unknown = std::count_if(feature.shape.begin(), feature.shape.end(), [](std::int64_t d) { return d < 0; });
+  const bool is_worked_out = feature.kind == FeatureKind::kRaw || feature.reshape;
+  const bool has_empty = std::find(feature.shape.begin(), feature.shape.end(), 0) != feature.shape.end();
+  if (feature.shape.size() > kMaxUnknownRank) {
+    return refuse(feature, "shape " + text(feature.shape) + " with unknown dimensions has more than " +
+                               std::to_string(kMaxUnknownRank) + " of them");
+  }
+  if (is_worked_out && unknown > 1) {
+    return refuse(feature, "shape " + text(feature.shape) + " has more than one unknown dimension");
+  }
+  if (is_worked_out && has_empty) {
+    return refuse(feature, "shape " + text(feature.shape) + " has no elements: its unknown dimension could be any");
+  }
+  return {};
+}
+
 Status check_shape(const Feature& feature) {
+  if (feature.unknown_rank && (!feature.shape.empty() || feature.kind != FeatureKind::kTensor || feature.reshape)) {
+    return refuse(feature, "a shape of unknown rank is for TensorFeature only, without reshape");
+  }
   if (!is_dense(feature.kind)) {
     if (!feature.shape.empty()) return refuse(feature, "shape " + text(feature.shape) + " where none is taken");
     return {};
   }
+  const bool may_be_unknown = feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw;
   auto bytes = static_cast<std::int64_t>(size_of(feature.dtype));
   for (std::size_t i = 0; i < feature.shape.size(); ++i) {
     const std::int64_t dimension = feature.shape[i];
+    if (may_be_unknown && dimension == -1) continue;
     if (dimension < 0 && i == 0) {
       return refuse(feature, "first dimension of shape " + text(feature.shape) +
                                  " unknown. Consider using FixedLenSequenceFeature");
@@ -78,6 +101,23 @@ Status check_shape(const Feature& feature) {
   }
   if (feature.kind == FeatureKind::kFixedLenSequence && element_count(feature.shape) == 0) {
     return refuse(feature, "shape " + text(feature.shape) + " of a step has no elements");
+  }
+  return feature.has_unknown_dims() ? check_unknown_dims(feature) : Status();
+}
+
+// `fixed_length` and the shape say the same in two ways.
+Status check_fixed_length(const Feature& feature) {
+  if (feature.fixed_length == 0) return {};
+  const std::string given = "fixed_length (" + std::to_string(feature.fixed_length) + ")";
+  const auto size = static_cast<std::int64_t>(size_of(feature.dtype));
+  if (feature.kind != FeatureKind::kRaw) return refuse(feature, "fixed_length is for RawFeature only");
+  if (feature.fixed_length < 0) return refuse(feature, given + " must be greater than zero.");
+  if (feature.fixed_length % size != 0) {
+    return refuse(feature, given + " must be a multiple of the size of out_type (" + std::to_string(size) + ")");
+  }
+  if (feature.has_unknown_dims() || element_count(feature.shape) * size != feature.fixed_length) {
+    return refuse(feature,
+                  given + " is not the size of shape " + text(feature.shape) + " of " + name_of(feature.dtype));
   }
   return {};
 }
@@ -104,7 +144,10 @@ Status check_keys(const Feature& feature) {
 Status check_default(const Feature& feature) {
   const bool is_bytes = feature.dtype == DType::kBytes;
   if (!feature.has_default) return {};
-  if (!is_dense(feature.kind)) return refuse(feature, "default_value where none is taken");
+  const bool takes_padding = feature.has_unknown_dims() && feature.unknown_dims == UnknownDims::kPadded;
+  if (!is_dense(feature.kind) || (feature.has_unknown_dims() && !takes_padding)) {
+    return refuse(feature, "default_value where none is taken");
+  }
   if (feature.feature_list) return refuse(feature, "default_value of a feature list must be None");
   if (is_bytes ? !feature.default_numeric.empty() : !feature.default_bytes.empty()) {
     return refuse(feature, "default_value is not of dtype " + name_of(feature.dtype));
@@ -116,7 +159,7 @@ Status check_default(const Feature& feature) {
   }
   const auto given =
       static_cast<std::int64_t>(is_bytes ? feature.default_bytes.size() : feature.default_numeric.size() / size);
-  const bool is_scalar_only = feature.kind == FeatureKind::kFixedLenSequence;
+  const bool is_scalar_only = feature.kind == FeatureKind::kFixedLenSequence || takes_padding;
   const std::int64_t elements = is_scalar_only ? 1 : element_count(feature.shape);
   if (given == 1 || given == elements) return {};
   return refuse(feature, "default_value has " + std::to_string(given) + " elements, expected 1" +
@@ -134,6 +177,10 @@ Status check_options(const Feature& feature) {
   if (feature.reshape && feature.kind != FeatureKind::kTensor) {
     return refuse(feature, "reshape is for TensorFeature only");
   }
+  if (feature.unknown_dims < UnknownDims::kRagged || feature.unknown_dims > UnknownDims::kEqual) {
+    return refuse(feature, "unknown kind of unknown_dims");
+  }
+  HEADRACE_RETURN_IF_ERROR(check_fixed_length(feature));
   if (feature.row_splits_dtype != DType::kInt32 && feature.row_splits_dtype != DType::kInt64) {
     return refuse(feature, "row_splits_dtype must be int32 or int64");
   }
@@ -237,6 +284,11 @@ class KeyUses {
 };
 
 }  // namespace
+
+bool Feature::has_unknown_dims() const {
+  if (kind != FeatureKind::kTensor && kind != FeatureKind::kRaw) return false;
+  return unknown_rank || std::any_of(shape.begin(), shape.end(), [](std::int64_t dimension) { return dimension < 0; });
+}
 
 Status Schema::validate() const {
   std::set<std::string_view> names;

@@ -122,6 +122,53 @@ TEST(Schema, StacksAndJaggedFeaturesNameTheirKeys) {
   EXPECT_REFUSED(({wide(FeatureKind::kJagged, DType::kInt64, {"a"}, {}), fixed("a", DType::kInt64)}), "two ways");
 }
 
+TEST(Schema, UnknownDimensions) {
+  const auto reshaped = [](Feature feature) {
+    feature.reshape = true;
+    return feature;
+  };
+  Feature any = of(FeatureKind::kTensor, DType::kInt64);
+  any.unknown_rank = true;
+  EXPECT_EQ(refusal({any}), "");
+  EXPECT_EQ(refusal({of(FeatureKind::kTensor, DType::kInt64, {-1, 0, -1})}), "");
+  EXPECT_EQ(refusal({of(FeatureKind::kRaw, DType::kInt16, {2, -1})}), "");
+  EXPECT_EQ(refusal({reshaped(of(FeatureKind::kTensor, DType::kInt64, {-1, 3}))}), "");
+  EXPECT_REFUSED(({reshaped(any)}), "unknown rank");
+  Feature raw = of(FeatureKind::kRaw, DType::kInt16);
+  raw.unknown_rank = true;
+  EXPECT_REFUSED(({raw}), "unknown rank");
+  EXPECT_REFUSED(({of(FeatureKind::kTensor, DType::kInt64, {-2})}), "unknown");
+  EXPECT_REFUSED(({of(FeatureKind::kRaw, DType::kInt16, {-1, -1})}), "more than one unknown dimension");
+  EXPECT_REFUSED(({of(FeatureKind::kRaw, DType::kInt16, {-1, 0})}), "could be any");
+  EXPECT_REFUSED(({reshaped(of(FeatureKind::kTensor, DType::kInt16, {-1, -1}))}), "more than one unknown dimension");
+  EXPECT_REFUSED(({of(FeatureKind::kTensor, DType::kInt16, Shape{-1, -1, -1, -1, -1, -1, -1, -1, -1})}),
+                 "more than 8 of them");
+  EXPECT_REFUSED(({of(FeatureKind::kTensor, DType::kInt16, {-1, std::int64_t{1} << 62, 4})}), "too many elements");
+  EXPECT_REFUSED(({with_default(of(FeatureKind::kTensor, DType::kInt64, {-1}), 8)}), "where none is taken");
+  Feature padded = with_default(of(FeatureKind::kTensor, DType::kInt64, {-1, 2}), 8);
+  padded.unknown_dims = UnknownDims::kPadded;
+  EXPECT_EQ(refusal({padded}), "");
+  padded.default_numeric.resize(16);
+  EXPECT_REFUSED(({padded}), "2 elements, expected 1");
+  padded.unknown_dims = static_cast<UnknownDims>(0);
+  EXPECT_REFUSED(({padded}), "unknown_dims");
+}
+
+TEST(Schema, FixedLength) {
+  Feature raw = of(FeatureKind::kRaw, DType::kInt16, {2});
+  raw.fixed_length = 4;
+  EXPECT_EQ(refusal({raw}), "");
+  raw.fixed_length = 5;
+  EXPECT_REFUSED(({raw}), "fixed_length (5) must be a multiple of the size of out_type (2)");
+  raw.fixed_length = 6;
+  EXPECT_REFUSED(({raw}), "fixed_length (6) is not the size of shape [2] of int16");
+  raw.fixed_length = -2;
+  EXPECT_REFUSED(({raw}), "fixed_length (-2) must be greater than zero.");
+  Feature tensor = of(FeatureKind::kTensor, DType::kInt16, {2});
+  tensor.fixed_length = 4;
+  EXPECT_REFUSED(({tensor}), "RawFeature only");
+}
+
 TEST(Schema, UsesOfAKeyMustAgree) {
   Feature dense = fixed("dense", DType::kInt64);
   dense.key = "k";

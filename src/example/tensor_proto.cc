@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/limits.h"
 #include "base/wire.h"
 #include "example/tensor_proto_fields.h"
 #include "example/wire_field.h"
@@ -13,7 +14,6 @@ namespace {
 
 constexpr int kMaxRank = 254;
 constexpr int kInlineRank = 8;
-constexpr std::int64_t kMaxFillBytes = std::int64_t{1} << 30;
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -90,7 +90,7 @@ Status check_size(const TensorProtoView& view) {
   const bool is_fill = view.elements > static_cast<std::int64_t>(view.message.size());
   if (is_fill && (is_too_large || bytes > kMaxFillBytes)) {
     return bad_tensor("its shape claims " + std::to_string(view.elements) + " elements, the message has " +
-                      std::to_string(view.message.size()) + " bytes");
+                      std::to_string(view.message.size()) + " bytes; at most 1 GiB may be filled with the last value");
   }
   return {};
 }
@@ -148,6 +148,12 @@ bool read_usual_form(Bytes proto, TensorProtoView* view) {
 }
 
 }  // namespace
+
+Shape TensorProtoView::shape() const {
+  Shape shape(dims, dims + std::min(rank, kInlineRank));
+  shape.insert(shape.end(), more_dims.begin(), more_dims.end());
+  return shape;
+}
 
 Status read_tensor_proto(Bytes proto, TensorProtoView* view) {
   view->message = proto;

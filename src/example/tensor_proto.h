@@ -27,6 +27,7 @@ struct TensorProtoView {
   std::span<const std::uint8_t> message;  ///< the whole proto, for the typed fields
 
   std::int64_t dim(int i) const { return i < 8 ? dims[i] : more_dims[static_cast<std::size_t>(i - 8)]; }
+  Shape shape() const;
 };
 
 /// Fails with kSchemaMismatch (no where): malformed, unknown dtype, bad dimension, tensor_content of the wrong size, …
@@ -37,7 +38,11 @@ Status read_tensor_proto(std::span<const std::uint8_t> proto, TensorProtoView* v
 /// tensor_content, typed field, or typed field whose last value fills the rest.
 Status decode_tensor_proto(const TensorProtoView& view, std::uint8_t* out);
 
-/// The strings of a kBytes tensor, borrowed; `out` gets view.elements entries.
+/// Fails as decode_tensor_proto() would, and writes nothing.
+Status check_tensor_values(const TensorProtoView& view);
+
+/// The strings of a kBytes tensor, borrowed: `out` gets those that are there, at least one and at most view.elements (none
+/// for a tensor without elements). When they are fewer, the last one stands for the rest, too.
 Status decode_string_tensor(const TensorProtoView& view, std::vector<std::string_view>* out);
 
 }  // namespace headrace

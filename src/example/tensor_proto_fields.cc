@@ -34,11 +34,11 @@ constexpr std::array<TensorFlowType, 34> kTypes = {{{"", {}},
                                                     {"variant", {}},
                                                     {"uint32", DType::kUint32},
                                                     {"uint64", DType::kUint64},
-                                                    {"float8_e5m2", {}},
-                                                    {"float8_e4m3fn", {}},
-                                                    {"float8_e4m3fnuz", {}},
-                                                    {"float8_e4m3b11fnuz", {}},
-                                                    {"float8_e5m2fnuz", {}},
+                                                    {"float8_e5m2", DType::kFloat8E5m2},
+                                                    {"float8_e4m3fn", DType::kFloat8E4m3fn},
+                                                    {"float8_e4m3fnuz", DType::kFloat8E4m3fnuz},
+                                                    {"float8_e4m3b11fnuz", DType::kFloat8E4m3b11fnuz},
+                                                    {"float8_e5m2fnuz", DType::kFloat8E5m2fnuz},
                                                     {"int4", {}},
                                                     {"uint4", {}},
                                                     {"int2", {}},
@@ -70,23 +70,27 @@ struct Row {
   std::uint32_t number;
   std::uint32_t field;
 };
-constexpr std::array<Row, 17> kRows = {{{0, 0},
-                                        {10, 11},  // bool
-                                        {6, 7},    // int8
-                                        {5, 7},    // int16
-                                        {3, 7},    // int32
-                                        {9, 10},   // int64
-                                        {4, 7},    // uint8
-                                        {17, 7},   // uint16
-                                        {22, 16},  // uint32
-                                        {23, 17},  // uint64
-                                        {19, 13},  // float16
-                                        {14, 13},  // bfloat16
-                                        {1, 5},    // float32
-                                        {2, 6},    // float64
-                                        {8, 9},    // complex64
-                                        {18, 12},  // complex128
-                                        {7, 8}}};  // bytes
+constexpr std::array<Row, 22> kRows = {{{0, 0},   {10, 11},  // bool
+                                        {6, 7},              // int8
+                                        {5, 7},              // int16
+                                        {3, 7},              // int32
+                                        {9, 10},             // int64
+                                        {4, 7},              // uint8
+                                        {17, 7},             // uint16
+                                        {22, 16},            // uint32
+                                        {23, 17},            // uint64
+                                        {19, 13},            // float16
+                                        {14, 13},            // bfloat16
+                                        {1, 5},              // float32
+                                        {2, 6},              // float64
+                                        {8, 9},              // complex64
+                                        {18, 12},            // complex128
+                                        {7, 8},              // bytes
+                                        {24, 18},            // float8_e5m2
+                                        {25, 18},            // float8_e4m3fn
+                                        {26, 18},            // float8_e4m3fnuz
+                                        {27, 18},            // float8_e4m3b11fnuz
+                                        {28, 18}}};          // float8_e5m2fnuz
 
 const Row& row(DType dtype) { return kRows[static_cast<std::size_t>(dtype)]; }
 

@@ -37,7 +37,9 @@ Decoded<T> decode(const std::string& proto) {
   if (status.ok()) {
     EXPECT_EQ(size_of(view.dtype), sizeof(T));
     out.values.assign(static_cast<std::size_t>(view.elements), T());
+    const Status checked = check_tensor_values(view);
     status = decode_tensor_proto(view, reinterpret_cast<std::uint8_t*>(out.values.data()));
+    EXPECT_EQ(checked.message(), status.message());
   }
   if (status.ok()) return out;
   EXPECT_EQ(status.code(), StatusCode::kSchemaMismatch);
@@ -234,7 +236,37 @@ TEST(TensorProto, WhatIsNoTensorProtoSaysWhatItLooksLike) {
   }
 }
 
+TEST(TensorProto, Float8) {
+  using Bytes = std::vector<std::uint8_t>;
+  for (const DType dtype : {DType::kFloat8E5m2, DType::kFloat8E4m3fn, DType::kFloat8E4m3fnuz, DType::kFloat8E4m3b11fnuz,
+                            DType::kFloat8E5m2fnuz}) {
+    const std::string three = head(dtype, {3});
+    expect_values<std::uint8_t>(three + bytes_field(4, "\x01\x02\xFF"), Bytes{1, 2, 255});
+    expect_values<std::uint8_t>(three + bytes_field(18, "\x01\x02\xFF"), Bytes{1, 2, 255});
+    expect_values<std::uint8_t>(three + bytes_field(18, "\x01\x02"), Bytes{1, 2, 2});
+    expect_values<std::uint8_t>(three, Bytes{0, 0, 0});
+    // float8_val is one value of bytes, not a list.
+    expect_values<std::uint8_t>(three + bytes_field(18, "\x01\x02") + bytes_field(18, "\x07"), Bytes{7, 7, 7});
+    expect_values<std::uint8_t>(three + bytes_field(18, "\x01") + bytes_field(18, ""), Bytes{0, 0, 0});
+    expect_failure<std::uint8_t>(three + bytes_field(18, "1234"), "float8_val has 4 values, expected 3");
+    expect_failure<std::uint8_t>(three + varint_field(18, 1), "wrong wire type");
+    expect_failure<std::uint8_t>(three + varint_field(7, 1), "values in int_val, expected in float8_val");
+  }
+}
+
+// One string of a message that claims millions costs one view.
+TEST(TensorProto, AFillOfStringsIsNotWrittenOut) {
+  const Padded padded(head(DType::kBytes, {std::uint64_t{1} << 25}) + bytes_field(8, "ab"));
+  TensorProtoView view;
+  std::vector<std::string_view> out;
+  ASSERT_TRUE(read_tensor_proto(padded.bytes(), &view).ok());
+  EXPECT_EQ(view.elements, 1 << 25);
+  ASSERT_TRUE(decode_string_tensor(view, &out).ok());
+  EXPECT_EQ(out, (std::vector<std::string_view>{"ab"}));
+}
+
 TEST(TensorProto, UnsupportedDtypesAreNamed) {
+  expect_failure<float>(varint_field(1, 29) + dims({1}), "int4 is not supported");
   expect_failure<float>(varint_field(1, 11) + dims({1}), "qint8 is not supported");
   expect_failure<float>(varint_field(1, 0) + dims({1}), "unknown dtype 0");
   expect_failure<float>(varint_field(1, 101) + dims({1}), "unknown dtype 101");
@@ -249,7 +281,9 @@ std::vector<std::string> strings(const std::string& proto) {
   Status status = read_tensor_proto(padded.bytes(), &view);
   if (status.ok()) status = decode_string_tensor(view, &out);
   if (!status.ok()) return {status.message()};
-  return {out.begin(), out.end()};
+  std::vector<std::string> all(out.begin(), out.end());
+  if (!out.empty()) all.resize(static_cast<std::size_t>(view.elements), all.back());
+  return all;
 }
 using Strings = std::vector<std::string>;
 

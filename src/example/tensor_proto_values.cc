@@ -79,6 +79,12 @@ Form form_of(DType dtype) {
       return {WireType::kFixed32, 4, 2, nullptr};
     case DType::kComplex128:
       return {WireType::kFixed64, 8, 2, nullptr};
+    case DType::kFloat8E5m2:
+    case DType::kFloat8E4m3fn:
+    case DType::kFloat8E4m3fnuz:
+    case DType::kFloat8E4m3b11fnuz:
+    case DType::kFloat8E5m2fnuz:
+      return {WireType::kBytes, 1, 1, nullptr};
     case DType::kInt64:
     case DType::kUint64:
     case DType::kBytes:
@@ -87,13 +93,18 @@ Form form_of(DType dtype) {
   return {WireType::kVarint, 8, 1, store_64_bits};
 }
 
-// Collects the values of one typed field, at most as many as there is room for, and counts all.
+// Collects the values of one typed field, at most as many as there is room for, and counts all. Without `out` the same
+// values are checked and nothing is written.
 class PartWriter {
  public:
   PartWriter(Form form, std::uint8_t* out, std::size_t capacity) : form_(form), out_(out), capacity_(capacity) {}
 
   /// Nullptr, or what is wrong with `field`.
   const char* add(const WireField& field) {
+    if (form_.type == WireType::kBytes && field.type == form_.type) {
+      count_ = 0;  // float8_val is one value of bytes, not a list: the last one counts
+      return add_packed_words(field.bytes);
+    }
     if (field.type == form_.type) return add_value(field.value);
     if (field.type != WireType::kBytes) return "has a wrong wire type";
     return form_.type == WireType::kVarint ? add_packed_varints(field.bytes) : add_packed_words(field.bytes);
@@ -103,7 +114,8 @@ class PartWriter {
  private:
   const char* add_value(std::uint64_t value) {
     if (count_ < capacity_) {
-      std::uint8_t* to = out_ + count_ * form_.part_bytes;
+      std::uint8_t unused[sizeof(std::uint64_t)];
+      std::uint8_t* to = out_ == nullptr ? unused : out_ + count_ * form_.part_bytes;
       if (form_.type != WireType::kVarint) {
         std::memcpy(to, &value, form_.part_bytes);
       } else if (!form_.store(value, to)) {
@@ -129,7 +141,7 @@ class PartWriter {
   const char* add_packed_words(Bytes packed) {
     if (packed.size() % form_.part_bytes != 0) return "is damaged";
     const std::size_t more = packed.size() / form_.part_bytes;
-    const std::size_t copied = count_ < capacity_ ? std::min(more, capacity_ - count_) : 0;
+    const std::size_t copied = out_ != nullptr && count_ < capacity_ ? std::min(more, capacity_ - count_) : 0;
     if (copied > 0) std::memcpy(out_ + count_ * form_.part_bytes, packed.data(), copied * form_.part_bytes);
     count_ += more;
     return nullptr;
@@ -149,15 +161,14 @@ Status for_each_typed_field(const TensorProtoView& view, Take take) {
   WireField field;
   while (fields.next(&field)) {
     if (!is_typed_field(field.number)) continue;
-    const std::string name(typed_field_name(field.number));
-    const bool is_empty =
-        field.number != TensorFields::kStringVal && field.type == WireType::kBytes && field.bytes.empty();
-    if (field.number != wanted && !is_empty) {
-      return bad_tensor("values in " + name + ", expected in " + std::string(typed_field_name(wanted)) + " for " +
-                        std::string(to_string(view.dtype)));
+    const std::string_view name = typed_field_name(field.number);
+    if (field.number != wanted) {
+      const bool is_list = field.number != TensorFields::kStringVal;
+      if (is_list && field.type == WireType::kBytes && field.bytes.empty()) continue;
+      return bad_tensor("values in " + std::string(name) + ", expected in " + std::string(typed_field_name(wanted)) +
+                        " for " + std::string(to_string(view.dtype)));
     }
-    if (is_empty) continue;
-    if (const char* reason = take(field)) return bad_tensor(name + " " + reason);
+    if (const char* reason = take(field)) return bad_tensor(std::string(name) + " " + reason);
   }
   return {};
 }
@@ -198,14 +209,13 @@ Status decode_string_content(const TensorProtoView& view, std::vector<std::strin
   return p == end ? Status() : damaged;
 }
 
-}  // namespace
-
-Status decode_tensor_proto(const TensorProtoView& view, std::uint8_t* out) {
+// decode_tensor_proto(), or without `out` the checks of it.
+Status walk_values(const TensorProtoView& view, std::uint8_t* out) {
   if (view.has_content) {
     if (view.dtype == DType::kBool && !is_all_bool(view.content)) {
       return bad_tensor("tensor_content of a bool tensor has bytes other than 0 and 1");
     }
-    std::memcpy(out, view.content.data(), view.content.size());
+    if (out != nullptr) std::memcpy(out, view.content.data(), view.content.size());
     return {};
   }
   const Form form = form_of(view.dtype);
@@ -216,6 +226,7 @@ Status decode_tensor_proto(const TensorProtoView& view, std::uint8_t* out) {
   const std::size_t found = writer.count() / form.parts;
   if (found > elements) return too_many(view, found);
   const std::size_t item = form.part_bytes * form.parts;
+  if (out == nullptr) return {};
   if (found > 0) {
     fill_with_last(out + found * item, out + elements * item, item);
   } else if (elements > 0) {
@@ -223,6 +234,12 @@ Status decode_tensor_proto(const TensorProtoView& view, std::uint8_t* out) {
   }
   return {};
 }
+
+}  // namespace
+
+Status decode_tensor_proto(const TensorProtoView& view, std::uint8_t* out) { return walk_values(view, out); }
+
+Status check_tensor_values(const TensorProtoView& view) { return walk_values(view, nullptr); }
 
 Status decode_string_tensor(const TensorProtoView& view, std::vector<std::string_view>* out) {
   out->clear();
@@ -237,7 +254,7 @@ Status decode_string_tensor(const TensorProtoView& view, std::vector<std::string
     return nullptr;
   }));
   if (count > elements) return too_many(view, count);
-  out->resize(elements, out->empty() ? std::string_view() : out->back());
+  if (elements > 0 && out->empty()) out->emplace_back();
   return {};
 }
 

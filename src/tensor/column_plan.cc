@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/open_shape.h"
+
 namespace headrace {
 namespace {
 
@@ -29,6 +31,16 @@ bool is_variable(const Feature& feature) {
       break;  // there is a feature per key instead
   }
   return false;
+}
+
+void set_padding(const Feature& feature, VariableColumn* column) {
+  column->padding.assign(size_of(feature.dtype), 0);
+  if (!feature.has_default) return;
+  if (feature.dtype == DType::kBytes && !feature.default_bytes.empty()) {
+    column->padding_string = feature.default_bytes.front();
+  } else if (feature.default_numeric.size() == column->padding.size()) {
+    column->padding = feature.default_numeric;
+  }
 }
 
 ColumnOp dense_op(const Feature& feature) {
@@ -87,7 +99,9 @@ void ColumnPlan::add_step(const Feature& feature) {
   step.key = key_index(feature, feature.wire_key());
   step.feature = static_cast<std::uint32_t>(features.size());
   step.count = element_count(feature.shape);
-  if (is_variable(feature)) {
+  if (feature.has_unknown_dims()) {
+    add_open(feature, &step);
+  } else if (is_variable(feature)) {
     add_variable(feature, &step);
   } else {
     add_dense(feature, &step);
@@ -177,12 +191,7 @@ void ColumnPlan::add_variable(const Feature& feature, ColumnStep* step) {
       break;
     case FeatureKind::kFixedLenSequence:
       column.kind = VariableKind::kSequence;
-      column.padding.assign(size_of(feature.dtype), 0);
-      if (feature.has_default && feature.dtype == DType::kBytes && !feature.default_bytes.empty()) {
-        column.padding_string = feature.default_bytes.front();
-      } else if (feature.has_default && feature.default_numeric.size() == column.padding.size()) {
-        column.padding = feature.default_numeric;
-      }
+      set_padding(feature, &column);
       break;
     case FeatureKind::kFixedLen:
     case FeatureKind::kTensor:
@@ -203,6 +212,24 @@ void ColumnPlan::add_variable(const Feature& feature, ColumnStep* step) {
   }
   if (feature.feature_list) step->op = ColumnOp::kNoteList;
   step->slots = 1 + static_cast<std::uint32_t>(column.levels.size() + column.dimensions.size());
+  slots += static_cast<std::int32_t>(step->slots);
+  variables.push_back(std::move(column));
+}
+
+void ColumnPlan::add_open(const Feature& feature, ColumnStep* step) {
+  VariableColumn column;
+  column.feature = step->feature;
+  column.step = static_cast<std::uint32_t>(steps.size());
+  column.slot = slots;
+  column.kind = VariableKind::kOpen;
+  column.dtype = feature.dtype;
+  column.inner_shape = feature.shape;
+  set_padding(feature, &column);
+  compares_rows = compares_rows || shapes_must_agree(feature);
+  step->op = ColumnOp::kNoteOpen;
+  step->slot = slots;
+  step->variable = static_cast<std::uint32_t>(variables.size());
+  step->slots = static_cast<std::uint32_t>(open_note_slots(feature));
   slots += static_cast<std::int32_t>(step->slots);
   variables.push_back(std::move(column));
 }

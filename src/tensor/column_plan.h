@@ -29,6 +29,7 @@ enum class ColumnOp : std::uint8_t {
   kNoteRagged,   ///< list of any length with partitions
   kNoteSparse,   ///< list of any length with lists of indices
   kNoteList,     ///< feature list: a list of lists
+  kNoteOpen,     ///< TensorProto or raw elements whose shape has open dimensions
 };
 
 /// One feature in the row loop; kept small, all of a wide schema stay in the first-level cache.
@@ -50,7 +51,7 @@ struct ColumnStep {
 };
 
 /// How the elements of a variable column are arranged.
-enum class VariableKind : std::uint8_t { kFixed = 1, kSequence, kRagged, kSparse };
+enum class VariableKind : std::uint8_t { kFixed = 1, kSequence, kRagged, kSparse, kOpen };
 
 /// One ragged dimension below the first.
 struct RaggedLevel {
@@ -67,7 +68,8 @@ struct SparseDimension {
   std::int64_t size = 0;
 };
 
-/// What phase 2 needs of a variable column. Its notes: the values at `slot`, then one per level or sparse dimension.
+/// What phase 2 needs of a variable column. Its notes: the values at `slot`, then one per level or sparse dimension;
+/// kOpen: see open_shape.h.
 struct VariableColumn {
   std::uint32_t feature = 0;  ///< index in ColumnPlan::features
   std::uint32_t step = 0;
@@ -75,13 +77,13 @@ struct VariableColumn {
   VariableKind kind = VariableKind::kFixed;
   DType dtype = DType::kInt64;
   std::int64_t stride = 1;  ///< kFixed: elements per record; kSequence: per step; kRagged: per innermost row
-  Shape inner_shape;        ///< dimensions inside a step or an innermost row
+  Shape inner_shape;        ///< dimensions inside a step or an innermost row; kOpen: the feature's shape
   /// Outermost first; uniform ones at the end are in inner_shape instead. Of a ragged feature list the first are the steps,
   /// of which only the number of rows means anything.
   std::vector<RaggedLevel> levels;
   std::vector<SparseDimension> dimensions;    ///< kSparse: outermost first
   std::vector<std::string> fallback_strings;  ///< kFixed: `stride` of them, when there is a default
-  std::vector<std::uint8_t> padding;          ///< kSequence: image of one padding element (numeric)
+  std::vector<std::uint8_t> padding;          ///< kSequence, kOpen: image of one padding element (numeric)
   std::string padding_string;                 ///< the same for bytes
   std::uint32_t jagged_keys = 0;   ///< keys of the jagged column that it is a part of; 0: it is a column of its own
   std::uint32_t jagged_place = 0;  ///< which of them it is
@@ -106,6 +108,7 @@ struct ColumnPlan {
   std::vector<std::size_t> dense_row_bytes;  ///< bytes per record of each dense column
   std::vector<PlannedColumn> columns;        ///< schema order
   std::int32_t slots = 0;                    ///< notes per record
+  bool compares_rows = false;                ///< some features must have one shape in all rows of a batch
 
  private:
   void add_step(const Feature& feature);
@@ -113,6 +116,7 @@ struct ColumnPlan {
   void add_dense(const Feature& feature, ColumnStep* step);
   void add_variable(const Feature& feature, ColumnStep* step);
   void add_ragged(const Feature& feature, VariableColumn* column, ColumnStep* step);
+  void add_open(const Feature& feature, ColumnStep* step);
 
   std::vector<std::string> key_names_;
   std::vector<std::string> list_key_names_;

@@ -1,6 +1,8 @@
 #include "tensor/column_writer.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,28 +15,9 @@
 namespace headrace {
 namespace {
 
-Where at_feature(const Feature& feature, std::string expected, std::string found) {
-  Where where;
-  where.key = feature.wire_key();
-  where.expected = std::move(expected);
-  where.found = std::move(found);
-  return where;
-}
-
-std::string tensor_text(DType dtype, const Shape& shape) {
-  return std::string(to_string(dtype)) + " " + shape_text(shape);
-}
-
-Shape shape_of(const TensorProtoView& view) {
-  const auto first = std::min<std::size_t>(static_cast<std::size_t>(view.rank), std::size(view.dims));
-  Shape shape(view.dims, view.dims + first);
-  shape.insert(shape.end(), view.more_dims.begin(), view.more_dims.end());
-  return shape;
-}
-
 bool same_shape(const TensorProtoView& view, const Shape& shape) {
   if (static_cast<std::size_t>(view.rank) != shape.size()) return false;
-  if (shape.size() > std::size(view.dims)) return shape_of(view) == shape;
+  if (shape.size() > std::size(view.dims)) return view.shape() == shape;
   return std::equal(shape.begin(), shape.end(), view.dims);
 }
 
@@ -70,29 +53,39 @@ Status read_single_bytes(const Feature& feature, const FeatureView& list, std::s
   return {};
 }
 
-Status check_tensor(const Feature& feature, std::span<const std::uint8_t> proto, std::int64_t elements,
-                    TensorProtoView* view) {
+Status read_tensor(const Feature& feature, std::span<const std::uint8_t> proto, std::int64_t elements,
+                   TensorProtoView* view) {
   const Status read = read_tensor_proto(proto, view);
   if (!read.ok()) {
     Where where = at_feature(feature, "a TensorProto of " + tensor_text(feature.dtype, feature.shape),
                              std::to_string(proto.size()) + " bytes that are none");
-    if (feature.dtype == DType::kBytes || proto.size() != static_cast<std::size_t>(elements) * size_of(feature.dtype)) {
+    const bool has_raw_size = elements >= 0 && feature.dtype != DType::kBytes &&
+                              proto.size() == static_cast<std::size_t>(elements) * size_of(feature.dtype);
+    if (!has_raw_size) {
       return read.with(where);
     }
     return schema_mismatch(read.message() + "; the value has the size of the raw elements: RawFeature reads those",
                            where);
   }
-  if (view->dtype != feature.dtype) {
-    return schema_mismatch(
-        "Type mismatch between parsed tensor (" + std::string(to_string(view->dtype)) + ") and dtype (" +
-            std::string(to_string(feature.dtype)) + ")",
-        at_feature(feature, std::string(to_string(feature.dtype)), std::string(to_string(view->dtype))));
-  }
-  if (view->elements == elements && (feature.reshape || same_shape(*view, feature.shape))) return {};
-  const Shape found = shape_of(*view);
+  if (view->dtype == feature.dtype) return {};
+  const std::string expected(to_string(feature.dtype));
+  const std::string found(to_string(view->dtype));
+  return schema_mismatch("Type mismatch between parsed tensor (" + found + ") and dtype (" + expected + ")",
+                         at_feature(feature, expected, found));
+}
+
+Status wrong_shape(const Feature& feature, const TensorProtoView& view) {
+  const Shape found = view.shape();
   return schema_mismatch(
       "Shape mismatch between parsed tensor " + shape_text(found) + " and shape " + shape_text(feature.shape),
-      at_feature(feature, tensor_text(feature.dtype, feature.shape), tensor_text(view->dtype, found)));
+      at_feature(feature, tensor_text(feature.dtype, feature.shape), tensor_text(view.dtype, found)));
+}
+
+Status check_tensor(const Feature& feature, std::span<const std::uint8_t> proto, std::int64_t elements,
+                    TensorProtoView* view) {
+  HEADRACE_RETURN_IF_ERROR(read_tensor(feature, proto, elements, view));
+  if (view->elements == elements && (feature.reshape || same_shape(*view, feature.shape))) return {};
+  return wrong_shape(feature, *view);
 }
 
 Status write_tensor(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
@@ -109,33 +102,55 @@ Status write_tensor(const Feature& feature, const ColumnStep& step, const Featur
   return decoded.ok() ? decoded : decoded.with(at_feature(feature, tensor_text(feature.dtype, feature.shape), ""));
 }
 
+Status wrong_raw_size(const Feature& feature, std::span<const std::uint8_t> value, std::string expected) {
+  const std::string length = std::to_string(value.size());
+  const Where where = at_feature(feature, expected, length + " bytes");
+  if (value.size() % size_of(feature.dtype) != 0) {
+    return schema_mismatch("Input to DecodeRaw has length " + length + " that is not a multiple of " +
+                               std::to_string(size_of(feature.dtype)) + ", the size of " +
+                               std::string(to_string(feature.dtype)),
+                           where);
+  }
+  TensorProtoView view;
+  const bool is_proto = read_tensor_proto(value, &view).ok() && view.dtype == feature.dtype;
+  return schema_mismatch("Input to DecodeRaw has length " + length + ", expected " + expected + " for " +
+                             tensor_text(feature.dtype, feature.shape) +
+                             (is_proto ? "; the value looks like a TensorProto: TensorFeature reads those" : ""),
+                         where);
+}
+
+void copy_raw(const Feature& feature, std::uint8_t* to, std::span<const std::uint8_t> value, CopyMode mode) {
+  if (feature.dtype == DType::kBool) {
+    for (std::size_t i = 0; i < value.size(); ++i) to[i] = value[i] != 0 ? 1 : 0;
+  } else if (feature.little_endian) {
+    mode.copy(to, value.data(), value.size());
+  } else {
+    copy_swapped(feature.dtype, to, value.data(), value.size());
+  }
+}
+
 Status write_raw(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
                  CopyMode mode) {
   std::span<const std::uint8_t> value;
   HEADRACE_RETURN_IF_ERROR(read_single_bytes(feature, list, &value));
-  if (value.size() != step.bytes) {
-    const std::string length = std::to_string(value.size());
-    const std::string item = std::to_string(size_of(feature.dtype));
-    Where where = at_feature(feature, std::to_string(step.bytes) + " bytes", length + " bytes");
-    if (value.size() % size_of(feature.dtype) != 0) {
-      return schema_mismatch("Input to DecodeRaw has length " + length + " that is not a multiple of " + item +
-                                 ", the size of " + std::string(to_string(feature.dtype)),
-                             where);
+  if (feature.fixed_length > 0) {
+    // A cut inside an element leaves some of its bytes and zeros: padding first, byte order afterwards, as decode_raw.
+    if (value.size() >= step.bytes) {
+      copy_raw(feature, slot, value.first(step.bytes), mode);
+      return {};
     }
-    TensorProtoView view;
-    const bool is_proto = read_tensor_proto(value, &view).ok() && view.elements == step.count;
-    return schema_mismatch("Input to DecodeRaw has length " + length + ", expected " + std::to_string(step.bytes) +
-                               " for " + tensor_text(feature.dtype, feature.shape) +
-                               (is_proto ? "; the value looks like a TensorProto: TensorFeature reads those" : ""),
-                           where);
+    const std::size_t item = size_of(feature.dtype);
+    const std::size_t whole = value.size() / item * item;
+    copy_raw(feature, slot, value.first(whole), mode);
+    std::memset(slot + whole, 0, step.bytes - whole);
+    if (whole == value.size()) return {};
+    std::array<std::uint8_t, 16> last{};
+    std::copy(value.begin() + static_cast<std::ptrdiff_t>(whole), value.end(), last.begin());
+    copy_raw(feature, slot + whole, std::span(last).first(item), CopyMode());
+    return {};
   }
-  if (feature.dtype == DType::kBool) {
-    for (std::size_t i = 0; i < value.size(); ++i) slot[i] = value[i] != 0 ? 1 : 0;
-  } else if (feature.little_endian) {
-    mode.copy(slot, value.data(), value.size());
-  } else {
-    copy_swapped(feature.dtype, slot, value.data(), value.size());
-  }
+  if (value.size() != step.bytes) return wrong_raw_size(feature, value, std::to_string(step.bytes) + " bytes");
+  copy_raw(feature, slot, value, mode);
   return {};
 }
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "example/tensor_proto.h"
 #include "tensor/column_plan.h"
@@ -22,11 +24,19 @@ Status read_single_bytes(const Feature& feature, const FeatureView& list, std::s
 /// A TensorProto of the feature's dtype and shape; `view` is scratch.
 Status write_tensor(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
                     CopyMode mode, TensorProtoView* view);
+/// Reads the proto and checks its dtype. `elements` are those of the feature's shape, -1 when it has unknown dimensions.
+Status read_tensor(const Feature& feature, std::span<const std::uint8_t> proto, std::int64_t elements,
+                   TensorProtoView* view);
+/// The failure of a proto that was read and has another shape than the feature.
+Status wrong_shape(const Feature& feature, const TensorProtoView& view);
 /// Reads the proto and checks dtype and shape against the feature.
 Status check_tensor(const Feature& feature, std::span<const std::uint8_t> proto, std::int64_t elements,
                     TensorProtoView* view);
 
-/// The elements themselves, as decode_raw reads them.
+/// The elements themselves, as decode_raw reads them: copies whole elements to native order.
+void copy_raw(const Feature& feature, std::uint8_t* to, std::span<const std::uint8_t> value, CopyMode mode);
+/// The failure of raw bytes that are not as many as `expected` says.
+Status wrong_raw_size(const Feature& feature, std::span<const std::uint8_t> value, std::string expected);
 Status write_raw(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
                  CopyMode mode);
 

@@ -70,8 +70,10 @@ bool ElementWriter::write_in_order(const Note& note, std::span<const std::int64_
 bool ElementWriter::write_tensor(const Note& note) {
   if (!read_tensor_proto({note.data, note.size}, &scratch_.tensor).ok()) return false;
   if (!decode_string_tensor(scratch_.tensor, &scratch_.strings).ok()) return false;
-  if (static_cast<std::int64_t>(scratch_.strings.size()) != note.count) return false;
+  const auto present = static_cast<std::int64_t>(scratch_.strings.size());
+  if (present > note.count) return false;
   for (const std::string_view text : scratch_.strings) strings_->append(text);
+  for (std::int64_t i = present; i < note.count; ++i) strings_->append(scratch_.strings.back());
   return true;
 }
 

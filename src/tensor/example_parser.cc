@@ -9,6 +9,7 @@
 
 #include "tensor/batch_parser.h"
 #include "tensor/dense_columns.h"
+#include "tensor/open_shape.h"
 #include "tensor/row_parser.h"
 #include "tensor/variable_columns.h"
 
@@ -58,6 +59,7 @@ class ExampleJob : public ParseJob {
     }
     switch (phase_) {
       case Phase::kRows:
+        if (plan_.compares_rows) compare_rows();
         if (failure_.ok() && !plan_.variables.empty()) {
           failure_ = variable_.allocate(plan_, input_.replica_rows, ranges_, sums_, *parser_->pool);
           mode_ = CopyMode(parser_->pool->bytes_in_use());
@@ -124,6 +126,14 @@ class ExampleJob : public ParseJob {
                     "no memory for the notes of a batch, " + std::to_string(note_bytes) + " bytes");
     }
     return {};
+  }
+
+  // A row that is not like row 0 counts like any other failing row: the lowest one wins. Rows below it have been noted.
+  void compare_rows() {
+    const std::int64_t rows = failure_.ok() ? static_cast<std::int64_t>(input_.rows.size()) : failure_.where().row;
+    if (failure_.ok() && open_shapes_agree(plan_, sums_, rows)) return;
+    const Status different = check_open_shapes(plan_, notes(), rows);
+    if (!different.ok()) failure_ = different;
   }
 
   // Written by parse_rows before they are read: the memory is taken as it comes.

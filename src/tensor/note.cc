@@ -6,6 +6,7 @@
 #include "tensor/bytes_column.h"
 #include "tensor/column_writer.h"
 #include "tensor/list_column.h"
+#include "tensor/open_tensor.h"
 #include "tensor/parse_errors.h"
 #include "tensor/partition.h"
 #include "tensor/sparse_feature.h"
@@ -41,10 +42,7 @@ Status note_tensor(const Feature& feature, const ColumnStep& step, const Feature
   const Status decoded = decode_string_tensor(scratch.tensor, &scratch.strings);
   if (!decoded.ok()) return decoded.with(where);
   *note = {proto.data(), static_cast<std::uint32_t>(proto.size()), ListKind::kBytes, step.count, 0};
-  for (const std::string_view text : scratch.strings) {
-    if (text.size() >= kStringLimit) return string_too_long(feature.wire_key(), text.size());
-    note->bytes += static_cast<std::int64_t>(text.size());
-  }
+  HEADRACE_ASSIGN_OR_RETURN(note->bytes, string_payload(feature, scratch.strings, step.count));
   return {};
 }
 
@@ -108,6 +106,20 @@ Status note_values(const Feature& feature, const ColumnStep& step, const Feature
   return {};
 }
 
+Result<std::int64_t> string_payload(const Feature& feature, std::span<const std::string_view> strings,
+                                    std::int64_t elements) {
+  std::int64_t bytes = 0;
+  for (const std::string_view text : strings) {
+    if (text.size() >= kStringLimit) return string_too_long(feature.wire_key(), text.size());
+    bytes += static_cast<std::int64_t>(text.size());
+  }
+  const std::int64_t repeated = elements - static_cast<std::int64_t>(strings.size());
+  if (repeated > 0) bytes += repeated * static_cast<std::int64_t>(strings.back().size());
+  HEADRACE_ASSIGN_OR_RETURN(const std::size_t fits, bytes_column_size(feature.wire_key(), elements, bytes));
+  (void)fits;
+  return bytes;
+}
+
 Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const std::uint8_t> record,
                  ParseScratch& scratch, Note* notes) {
   const Feature& feature = plan.features[step.feature];
@@ -116,6 +128,10 @@ Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const
   }
   const FeatureView& list = scratch.views[step.key];
   if (step.op == ColumnOp::kNoteValues) return note_values(feature, step, list, scratch, notes);
+  if (step.op == ColumnOp::kNoteOpen) {
+    if (list.kind == ListKind::kAbsent) return missing_feature(feature, record, scratch.reader.saw_feature_lists());
+    return note_open_tensor(feature, list, scratch, notes);
+  }
   const VariableColumn& column = plan.variables[step.variable];
   if (step.op == ColumnOp::kNoteRagged) return note_ragged(feature, step, column, scratch, notes);
   if (step.op == ColumnOp::kNoteSparse) return note_sparse(feature, step, column, scratch, notes);

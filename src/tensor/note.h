@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "tensor/column_plan.h"
 #include "tensor/parse_scratch.h"
@@ -41,6 +42,11 @@ Status note_list(const Feature& feature, const ColumnStep& step, const FeatureVi
 /// The same; for ragged ones and steps the count must be a multiple of step.count.
 Status note_values(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
                    Note* note);
+
+/// Payload of a tensor of `elements` strings, of which `strings` are there and the last one stands for the rest. Fails when
+/// a string, or all together, do not fit a bytes column.
+Result<std::int64_t> string_payload(const Feature& feature, std::span<const std::string_view> strings,
+                                    std::int64_t elements);
 
 /// Fills the notes of the step's slot and its levels from the views in `scratch`. `record` serves the text of an error.
 Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const std::uint8_t> record,

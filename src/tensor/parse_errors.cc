@@ -90,6 +90,14 @@ std::string shape_text(const Shape& shape) {
 
 std::string shown_key(const std::string& key) { return printable_utf8(key, kKeyBytes); }
 
+std::string tensor_text(DType dtype, const Shape& shape) {
+  return std::string(to_string(dtype)) + " " + shape_text(shape);
+}
+
+Where at_feature(const Feature& feature, std::string expected, std::string found) {
+  return at_key(feature.wire_key(), std::move(expected), std::move(found));
+}
+
 Status missing_feature(const Feature& feature, std::span<const std::uint8_t> record, bool saw_feature_lists) {
   const std::string& key = feature.wire_key();
   const std::string type(word(asked_kind(feature)));

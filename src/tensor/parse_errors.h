@@ -19,6 +19,11 @@ std::string shape_text(const Shape& shape);
 /// A key as texts show it: printable and bounded.
 std::string shown_key(const std::string& key);
 
+/// "float32 [2,3]".
+std::string tensor_text(DType dtype, const Shape& shape);
+/// The where of a failure in the value of `feature`.
+Where at_feature(const Feature& feature, std::string expected, std::string found);
+
 /// Absent, or present without a kind. Lists the nearest keys of `record`.
 Status missing_feature(const Feature& feature, std::span<const std::uint8_t> record, bool saw_feature_lists);
 /// A feature list that must be there. Lists the nearest keys of the record's feature lists.

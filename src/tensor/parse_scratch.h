@@ -46,6 +46,8 @@ struct ParseScratch {
   std::vector<std::int64_t> integers;
   std::vector<std::int64_t> order;
   std::vector<std::uint8_t> bytes;
+  Shape dims;                        ///< of one record's tensor
+  std::vector<std::uint8_t> values;  ///< of one record's tensor that cannot be copied as it is
 };
 
 /// Whether the last record was a SequenceExample that is read as an Example.

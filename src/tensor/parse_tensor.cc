@@ -109,6 +109,13 @@ class TensorBatch {
         payload += static_cast<std::int64_t>(text.size());
       }
       strings.insert(strings.end(), row_strings.begin(), row_strings.end());
+      const std::int64_t repeated = views_[row].elements - static_cast<std::int64_t>(row_strings.size());
+      if (repeated <= 0) continue;
+      // The last one stands for the rest.
+      payload += repeated * static_cast<std::int64_t>(row_strings.back().size());
+      const auto so_far = static_cast<std::int64_t>(strings.size()) + repeated;
+      HEADRACE_RETURN_IF_ERROR(bytes_column_size("", so_far, payload).status());
+      strings.insert(strings.end(), static_cast<std::size_t>(repeated), row_strings.back());
     }
     const auto elements = static_cast<std::int64_t>(strings.size());
     HEADRACE_ASSIGN_OR_RETURN(const std::size_t bytes, bytes_column_size("", elements, payload));

@@ -83,6 +83,7 @@ inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch
       case ColumnOp::kNoteRagged:
       case ColumnOp::kNoteSparse:
       case ColumnOp::kNoteList:
+      case ColumnOp::kNoteOpen:
         HEADRACE_RETURN_IF_ERROR(take_note(plan, step, record, scratch, notes + step.slot));
         for (std::uint32_t i = 0; i < step.slots; ++i) {
           const std::size_t at = static_cast<std::size_t>(step.slot) + i;

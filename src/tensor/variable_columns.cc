@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tensor/bytes_column.h"
+#include "tensor/parse_errors.h"
 
 namespace headrace {
 namespace {
@@ -12,14 +13,15 @@ namespace {
 // Rows of ragged dimension `dimension` in the slice; behind the last one, the innermost rows.
 std::int64_t dimension_rows(const VariableColumn& column, std::span<const NoteSum> totals, std::size_t dimension) {
   const auto slot = static_cast<std::size_t>(column.slot);
-  if (dimension <= column.levels.size()) return totals[slot + dimension].count;
+  const bool is_noted = column.kind == VariableKind::kOpen || dimension <= column.levels.size();
+  if (is_noted) return totals[slot + dimension].count;
   return totals[slot].count / column.stride;
 }
 
-Status too_large(const Feature& feature, std::int64_t rows, std::int64_t elements) {
+Status too_large(const Feature& feature, std::int64_t rows, const Shape& shape) {
   Where where;
   where.key = feature.wire_key();
-  where.found = std::to_string(rows) + " rows of " + std::to_string(elements) + " elements";
+  where.found = std::to_string(rows) + " rows of shape " + shape_text(shape);
   return Status(StatusCode::kResourceExhausted, "padded column of " + where.found + " is more than memory has", where);
 }
 
@@ -58,6 +60,9 @@ Status VariableColumns::allocate(const ColumnPlan& plan, std::span<const std::in
       const VariableColumn& column = plan.variables[i];
       replica.memory[i].longest =
           longest[static_cast<std::size_t>(column.slot)] / std::max<std::int64_t>(column.stride, 1);
+      if (column.kind == VariableKind::kOpen) {
+        replica.memory[i].open = open_layout(plan.features[column.feature], column, longest);
+      }
       replica.first_part.push_back(part_bytes.size());
       if (column.jagged_place > 0) continue;
       HEADRACE_RETURN_IF_ERROR(size_column(plan, i, replica_rows[r], &replica, &part_bytes));
@@ -113,8 +118,11 @@ Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable
         __builtin_mul_overflow(memory.elements - total.count, static_cast<std::int64_t>(column.padding_string.size()),
                                &padding) ||
         __builtin_add_overflow(payload, padding, &payload)) {
-      return too_large(feature, rows, row_elements);
+      return too_large(feature, rows, {row_elements});
     }
+  }
+  if (column.kind == VariableKind::kOpen) {
+    HEADRACE_RETURN_IF_ERROR(size_open_column(plan, variable, rows, replica, &payload));
   }
   if (column.dtype == DType::kBytes) {
     HEADRACE_ASSIGN_OR_RETURN(const std::size_t bytes, bytes_column_size(feature.wire_key(), memory.elements, payload));
@@ -123,7 +131,7 @@ Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable
   } else {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(static_cast<std::size_t>(memory.elements), size_of(column.dtype), &bytes)) {
-      return too_large(feature, rows, memory.elements);
+      return too_large(feature, rows, {memory.elements});
     }
     part_bytes->push_back(bytes);
   }
@@ -131,7 +139,7 @@ Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable
     const auto rank = static_cast<std::int64_t>(column.dimensions.size()) + 1;
     std::int64_t bytes = 0;
     if (__builtin_mul_overflow(memory.elements, rank * static_cast<std::int64_t>(sizeof(std::int64_t)), &bytes)) {
-      return too_large(feature, rows, memory.elements);
+      return too_large(feature, rows, {memory.elements});
     }
     part_bytes->push_back(static_cast<std::size_t>(bytes));
   }
@@ -142,13 +150,45 @@ Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable
     part_bytes->push_back(lists * sizeof(std::int64_t));
   } else if (column.kind == VariableKind::kRagged) {
     memory.splits.resize(column.levels.size() + 1);
-    part_bytes->push_back((static_cast<std::size_t>(rows) + 1) * sizeof(std::int64_t));
-    for (std::size_t dimension = 1; dimension <= column.levels.size(); ++dimension) {
-      const std::int64_t entries = dimension_rows(column, replica->totals, dimension) + 1;
-      part_bytes->push_back(static_cast<std::size_t>(entries) * sizeof(std::int64_t));
+  }
+  if (column.jagged_keys == 0) {
+    for (std::size_t dimension = 0; dimension < memory.splits.size(); ++dimension) {
+      const std::int64_t above = dimension == 0 ? rows : dimension_rows(column, replica->totals, dimension);
+      part_bytes->push_back((static_cast<std::size_t>(above) + 1) * sizeof(std::int64_t));
     }
   }
   return {};
+}
+
+// Elements, splits and padding of a column with open dimensions. What it takes must be in proportion to the records.
+Status VariableColumns::size_open_column(const ColumnPlan& plan, std::size_t variable, std::int64_t rows,
+                                         Replica* replica, std::int64_t* payload) const {
+  const VariableColumn& column = plan.variables[variable];
+  const Feature& feature = plan.features[column.feature];
+  VariableMemory& memory = replica->memory[variable];
+  const NoteSum& total = replica->totals[static_cast<std::size_t>(column.slot)];
+  std::int64_t bytes = 0;
+  std::int64_t padding = 0;
+  memory.splits.resize(static_cast<std::size_t>(memory.open.ragged));
+  if (memory.open.ragged == 0) {
+    bool is_too_large = false;
+    memory.elements = rows;
+    for (const std::int64_t size : memory.open.shape) {
+      is_too_large = __builtin_mul_overflow(memory.elements, size, &memory.elements) || is_too_large;
+    }
+    is_too_large = is_too_large ||
+                   __builtin_mul_overflow(memory.elements - total.count,
+                                          static_cast<std::int64_t>(column.padding_string.size()), &padding) ||
+                   __builtin_add_overflow(*payload, padding, payload);
+    if (is_too_large) return too_large(feature, rows, memory.open.shape);
+  }
+  if (__builtin_mul_overflow(memory.elements, static_cast<std::int64_t>(size_of(column.dtype)), &bytes)) {
+    return too_large(feature, rows, memory.open.shape);
+  }
+  for (std::size_t dimension = 1; dimension < memory.splits.size(); ++dimension) {
+    bytes += dimension_rows(column, replica->totals, dimension) * static_cast<std::int64_t>(sizeof(std::int64_t));
+  }
+  return check_invented_bytes(feature, bytes, total.bytes);
 }
 
 Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, std::size_t variable,
@@ -178,8 +218,13 @@ Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, s
       for (const SparseDimension& dimension : source.dimensions) column.dense_shape.push_back(dimension.size);
       shape = {memory.elements};
       break;
+    case VariableKind::kOpen:
+      if (!memory.splits.empty()) column.kind = ColumnKind::kRagged;
+      shape = {memory.splits.empty() ? rows : dimension_rows(source, replica.totals, memory.splits.size())};
+      break;
   }
-  shape.insert(shape.end(), source.inner_shape.begin(), source.inner_shape.end());
+  const Shape& inner = source.kind == VariableKind::kOpen ? memory.open.shape : source.inner_shape;
+  shape.insert(shape.end(), inner.begin(), inner.end());
   column.values = Tensor{source.dtype, std::move(shape), part->data, part->buffer};
   ++part;
   if (source.dtype == DType::kBytes) {

@@ -38,6 +38,9 @@ class VariableColumns {
   Status size_column(const ColumnPlan& plan, std::size_t variable, std::int64_t rows, Replica* replica,
                      std::vector<std::size_t>* part_bytes) const;
 
+  Status size_open_column(const ColumnPlan& plan, std::size_t variable, std::int64_t rows, Replica* replica,
+                          std::int64_t* payload) const;
+
   std::vector<Replica> replicas_;
 };
 

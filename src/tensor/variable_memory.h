@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "tensor/open_shape.h"
+
 namespace headrace {
 
 struct VariableMemory {
@@ -12,7 +14,8 @@ struct VariableMemory {
   std::uint8_t* offsets = nullptr;  ///< bytes columns: int64 [elements + 1]
   std::int64_t elements = 0;
   std::int64_t longest = 0;           ///< kSequence: steps
-  std::vector<std::int64_t*> splits;  ///< kRagged: one per ragged dimension, outermost first
+  OpenLayout open;                    ///< kOpen
+  std::vector<std::int64_t*> splits;  ///< one per ragged dimension, outermost first
   std::int64_t* indices = nullptr;    ///< kSparse: int64 [elements, 1 + sparse dimensions]
   // Of one key of a jagged column; `splits` and `lengths` are at its first row.
   std::int64_t* lengths = nullptr;

@@ -3,6 +3,7 @@
 #include "example/list_decoder.h"
 #include "tensor/element_writer.h"
 #include "tensor/list_column.h"
+#include "tensor/open_writer.h"
 #include "tensor/parse_errors.h"
 #include "tensor/partition.h"
 #include "tensor/sparse_feature.h"
@@ -120,6 +121,8 @@ Status write_variable(const Feature& feature, const VariableColumn& column, cons
       return write_sequence(feature, column, memory, notes, scratch);
     case VariableKind::kSparse:
       return write_sparse(feature, column, memory, notes, scratch);
+    case VariableKind::kOpen:
+      return write_open(feature, column, memory, notes, scratch);
     case VariableKind::kRagged:
       break;
   }

@@ -39,6 +39,21 @@ def field(number, payload):
     return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
+def varint_field(number, value):
+    """A field that is one varint."""
+    return varint(number << 3) + varint(value)
+
+
+def fixed(number, payload):
+    """A field of 4 or 8 bytes."""
+    return varint(number << 3 | (5 if len(payload) == 4 else 1)) + payload
+
+
+def group(number, payload):
+    """A closed group."""
+    return varint(number << 3 | 3) + payload + varint(number << 3 | 4)
+
+
 def example(**features):
     """An Example: an int is an int64 feature of one value, bytes are the bytes of a Feature message."""
     entries = b""
