@@ -39,6 +39,25 @@ TEST(Report, CountsWhatWentThrough) {
   EXPECT_EQ(r.skipped, 0);
 }
 
+TEST(Report, AShuffleOfLargeRecordsHoldsNoMemory) {
+  const TemporaryFolder folder;
+  const std::string payload(10'000, 'x');
+  const std::string_view view = payload;
+  const std::string record = ExampleBuilder().add_bytes("s", {&view, 1}).build();
+  const auto record_bytes = [&](CompressionType compression) {
+    const std::string path = folder.file(compression == CompressionType::kNone ? "plain" : "gzip");
+    write_records(path, std::vector<std::string>(100, record), compression);
+    // The raw records: nothing of them is kept between two phases of a parse.
+    Result<Pipeline> pipeline =
+        TFRecordDataset({{path}, true}).repeat().shuffle({.buffer_size = 80}).batch({.size = 10}).open();
+    EXPECT_TRUE(pipeline.ok());
+    EXPECT_TRUE(pipeline->next().ok());
+    return report(*pipeline)->record_bytes;
+  };
+  EXPECT_GE(record_bytes(CompressionType::kGzip), 80 * 10'000);
+  EXPECT_EQ(record_bytes(CompressionType::kNone), 0) << "records are located, and read when they are parsed";
+}
+
 TEST(Report, NamesEmptyShardsAndFilesReadTwice) {
   const TemporaryFolder folder;
   std::vector<std::string> paths = write_shards(folder, {3, 0});

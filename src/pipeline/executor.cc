@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pipeline/late_rows.h"
 #include "pipeline/locate.h"
 #include "replica/plan.h"
 #include "runtime/clock.h"
@@ -116,6 +117,7 @@ ParseInput Executor::parse_input(const RecordBatch& records, std::int64_t rows) 
       input.origins.push_back({id.shard, static_cast<std::int64_t>(id.ordinal)});
     }
   }
+  input.loader = make_late_rows(records, parts_.loader, parts_.blocks);
   input.replica_rows = split_rows(rows, parts_.replicas);
   return input;
 }
@@ -143,7 +145,9 @@ void Executor::run_task(const std::shared_ptr<InFlight>& batch, int task) {
   const std::int64_t begin_ns = now_ns();
   batch->job->run(task);
   const std::int64_t end_ns = now_ns();
-  parts_.parse->busy_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+  const std::int64_t loading_ns = take_loading_ns();
+  parts_.read->busy_ns.fetch_add(loading_ns, std::memory_order_relaxed);
+  parts_.parse->busy_ns.fetch_add(end_ns - begin_ns - loading_ns, std::memory_order_relaxed);
   batch->parse_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
   parts_.trace->add({"parse", batch->records.number, thread_id(), begin_ns, end_ns});
   // The thread that brings the count to zero sees what all other tasks wrote.

@@ -20,6 +20,7 @@
 #include "batch/batch_stage.h"
 #include "headrace/pipeline.h"
 #include "pipeline/in_flight.h"
+#include "record/record_loader.h"
 #include "runtime/probe.h"
 #include "runtime/thread.h"
 #include "runtime/trace_ring.h"
@@ -34,10 +35,12 @@ struct ExecutorParts {
   BatchStage* stage = nullptr;
   BatchParser* parser = nullptr;
   BlockPool* blocks = nullptr;
+  RecordLoader* loader = nullptr;  ///< of records that were only located
   TaskGroup* work = nullptr;
   const ShardList* shards = nullptr;
   WarningLog* warnings = nullptr;
   TraceRing* trace = nullptr;
+  StageProbe* read = nullptr;   ///< gets the time of the loader
   StageProbe* order = nullptr;  ///< the sequencer
   StageProbe* parse = nullptr;
   StageProbe* deliver = nullptr;  ///< the consumer's side

@@ -81,6 +81,8 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.skipped = skipped_.get();
   context.warnings = &warnings_;
   context.probe = &read_probe_;
+  context.lengths = std::make_shared<KnownLengths>();
+  loader_ = std::make_unique<RecordLoader>(shards_, source_options_.read.verify);
   source_records_ = std::shared_ptr<std::atomic<std::int64_t>>(shared_, &shared_->source_records);
   stage_ = wire_stages(op_, context, source_options_, source_records_);
 
@@ -105,6 +107,8 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.shards = shards_.get();
   parts.warnings = &warnings_;
   parts.trace = &trace_;
+  parts.loader = loader_.get();
+  parts.read = &read_probe_;
   parts.order = &order_probe_;
   parts.parse = &parse_probe_;
   parts.deliver = &deliver_probe_;

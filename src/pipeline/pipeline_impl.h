@@ -75,6 +75,7 @@ class Pipeline::Impl {
   std::shared_ptr<BufferPool> buffers_ = std::make_shared<BufferPool>();
   std::shared_ptr<std::atomic<std::int64_t>> source_records_;
   BlockPool blocks_;
+  std::unique_ptr<RecordLoader> loader_;
   std::unique_ptr<TaskGroup> work_;
   std::unique_ptr<TaskGroup> io_;
   std::unique_ptr<BatchStage> stage_;  // the sequencer's alone

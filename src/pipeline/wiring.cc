@@ -92,6 +92,9 @@ SourceOptions source_options(const std::shared_ptr<const Op>& last) {
     options.cycle_length = interleave->options.cycle_length;
     options.block_length = interleave->options.block_length;
   }
+  // Without a shuffle, records are parsed while what was read is still in the cache.
+  const auto* shuffle = find_op<ShuffleOp>(last);
+  options.late_reading = shuffle != nullptr && shuffle->options.buffer_size > 1;
   return options;
 }
 

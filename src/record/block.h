@@ -1,8 +1,10 @@
 // RecordBlock and RecordRun: how records travel from the readers to the parser without being touched one by one.
 //
 // A block holds the bytes of whole records that stand one behind the other in one shard; a large record has a block of its
-// own. A run names neighbouring records of one block in 16 bytes. Blocks come from a BlockPool and go back to it when every
-// record of theirs was released: plain counts under the pool's mutex, which is taken once per call, never per record.
+// own. A located block has no bytes, only places: its records are read by a RecordLoader when they are parsed
+// (docs/design/late_reading.md). A run names neighbouring records of one block in 16 bytes. Blocks come from a BlockPool and
+// go back to it when every record of theirs was released: plain counts under the pool's mutex, which is taken once per call,
+// never per record.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +27,7 @@ constexpr std::size_t kBlockPadding = 64;
 
 struct RecordBlock {
   // constant once the block is filled
-  std::uint8_t* data = nullptr;  ///< `capacity` + kBlockPadding bytes
+  std::uint8_t* data = nullptr;  ///< `capacity` + kBlockPadding bytes; null in a located block
   std::size_t capacity = 0;
   std::uint32_t shard = 0;          ///< index in the shard list
   std::uint64_t first_ordinal = 0;  ///< ordinal in the shard of records[0]; the others follow without gap
@@ -35,8 +37,10 @@ struct RecordBlock {
   // guarded by the pool's mutex
   std::uint32_t live = 0;  ///< records not yet released
 
+  bool located() const { return data == nullptr; }
+  /// Of a located block: no data, but the size.
   std::span<const std::uint8_t> payload(std::uint32_t index) const {
-    return {data + records[index].offset, records[index].length};
+    return {located() ? nullptr : data + records[index].offset, records[index].length};
   }
   /// Offset of the record's header in the uncompressed stream.
   std::uint64_t header_offset(std::uint32_t index) const { return stream_offset + records[index].offset - 12; }
@@ -69,7 +73,7 @@ class BlockPool {
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
-  /// An empty block with room for `bytes`; null only when the system has no memory.
+  /// An empty block with room for `bytes` (0: a located block); null only when the system has no memory.
   RecordBlock* acquire(std::size_t bytes);
   /// After filling: every record is live. Blocks without records go straight back.
   void publish(RecordBlock* block);

@@ -19,6 +19,7 @@ struct SizeClass {
   std::size_t bytes;
 };
 SizeClass class_of(std::size_t bytes) {
+  if (bytes == 0) return {0, 0};  // located blocks
   bytes = std::max(bytes, kSmallestClass);
   const std::size_t octave = std::bit_width(bytes - 1) - 1;  // 2^octave <= bytes - 1 < 2^(octave + 1)
   const std::size_t step = std::size_t{1} << (octave - 2);
@@ -81,10 +82,11 @@ RecordBlock* BlockPool::acquire(std::size_t bytes) {
   }
   auto block = std::unique_ptr<PooledBlock>(new (std::nothrow) PooledBlock);
   if (block != nullptr) {
+    block->size_class = wanted.index;
+    if (wanted.bytes == 0) return block.release();
     const std::size_t room = (wanted.bytes + kBlockPadding + kAlignment - 1) / kAlignment * kAlignment;
     block->data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, room));
     block->capacity = wanted.bytes;
-    block->size_class = wanted.index;
     if (block->data != nullptr) return block.release();
   }
   MutexLock lock(state_->mutex);

@@ -6,6 +6,7 @@
 
 #include "base/wire.h"
 #include "record/framing.h"
+#include "record/record_locator.h"
 #include "record/source.h"
 #include "shard/byte_source.h"
 
@@ -36,6 +37,7 @@ class ShardFetcher : public RecordFetcher {
  private:
   Status read_all(std::span<const RecordId> ids, const std::vector<std::size_t>& order, std::vector<RecordRun>* found) {
     std::unique_ptr<ByteSource> source;
+    bool located = false;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const RecordId& id = ids[order[i]];
       if (id.shard >= context_.shards->files.size()) {
@@ -46,19 +48,20 @@ class ShardFetcher : public RecordFetcher {
                         .record = static_cast<std::int64_t>(id.ordinal),
                         .offset = static_cast<std::int64_t>(id.offset)};
       if (i == 0 || ids[order[i - 1]].shard != id.shard) {
+        located = open_located(context_, options_, id.shard).has_value();
         auto opened = open_byte_source(where.path, static_cast<Compression>(options_.read.compression));
         if (!opened.ok()) return opened.status().with(where);
         source = std::move(*opened);
       }
-      Result<RecordBlock*> block = read_one(source.get(), id);
+      Result<RecordBlock*> block = read_one(source.get(), id, located);
       if (!block.ok()) return block.status().with(where);
       (*found)[order[i]].block = *block;
     }
     return {};
   }
 
-  // A block of its own for each record: a restored buffer pins no more than what it holds.
-  Result<RecordBlock*> read_one(ByteSource* source, const RecordId& id) {
+  // A block of its own for each record: a restored buffer pins no more than what it holds. `located`: its header will do.
+  Result<RecordBlock*> read_one(ByteSource* source, const RecordId& id, bool located) {
     HEADRACE_RETURN_IF_ERROR(source->seek(id.offset));
     std::uint8_t header[kHeaderBytes];
     HEADRACE_RETURN_IF_ERROR(read_whole(source, header, kHeaderBytes));
@@ -67,14 +70,16 @@ class ShardFetcher : public RecordFetcher {
     const std::optional<std::uint64_t> remaining = source->remaining();
     if (!holds || length > UINT32_MAX || (remaining && length + kFooterBytes > *remaining)) return changed();
     const std::size_t whole = kFrameBytes + length;
-    RecordBlock* block = context_.blocks->acquire(whole);
+    RecordBlock* block = context_.blocks->acquire(located ? 0 : whole);
     if (block == nullptr) {
       return Status(StatusCode::kResourceExhausted, "no memory for a record of " + std::to_string(length) + " bytes");
     }
-    std::memcpy(block->data, header, kHeaderBytes);
-    Status read = read_whole(source, block->data + kHeaderBytes, length + kFooterBytes);
-    if (read.ok() && options_.read.verify == Verify::kFull && !payload_holds(block->data + kHeaderBytes, length)) {
-      read = changed();
+    Status read;
+    if (!located) {
+      std::memcpy(block->data, header, kHeaderBytes);
+      read = read_whole(source, block->data + kHeaderBytes, length + kFooterBytes);
+      const bool verifies = options_.read.verify == Verify::kFull;
+      if (read.ok() && verifies && !payload_holds(block->data + kHeaderBytes, length)) read = changed();
     }
     if (!read.ok()) {
       context_.blocks->discard(block);

@@ -90,13 +90,15 @@ class SourceWorld {
             .io = io.get(),
             .skipped = &skipped,
             .warnings = &warnings,
-            .probe = &probe};
+            .probe = &probe,
+            .lengths = lengths};
   }
 
   BlockPool blocks;
   SkipLog skipped;
   WarningLog warnings;
   StageProbe probe;
+  std::shared_ptr<KnownLengths> lengths = std::make_shared<KnownLengths>();
   std::shared_ptr<const ShardList> shards;
   std::shared_ptr<WorkerPool> work_pool;
   std::shared_ptr<WorkerPool> io_pool;
@@ -120,7 +122,9 @@ inline PulledRecords pull_all(RecordStage* stage, BlockPool* blocks, std::size_t
     for (const RecordRun& run : runs) {
       for (std::uint32_t i = 0; i < run.count; ++i) {
         const auto payload = run.block->payload(run.first + i);
-        all.payloads.emplace_back(payload.begin(), payload.end());
+        // Of a located record only the size is known.
+        all.payloads.push_back(payload.data() == nullptr ? std::string(payload.size(), '?')
+                                                         : std::string(payload.begin(), payload.end()));
         all.ids.push_back(record_id(run, i));
       }
     }

@@ -23,11 +23,6 @@ static_assert(static_cast<int>(Compression::kZlib) == static_cast<int>(Compressi
 static_assert(static_cast<int>(Compression::kGzip) == static_cast<int>(CompressionType::kGzip));
 static_assert(static_cast<int>(Compression::kNone) == static_cast<int>(CompressionType::kNone));
 
-std::uint64_t length_limit(const ReadOptions& options) {
-  const auto wanted = static_cast<std::uint64_t>(options.max_record_bytes.value_or(UINT32_MAX));
-  return std::min<std::uint64_t>(wanted, UINT32_MAX);
-}
-
 }  // namespace
 
 ShardReader::ShardReader(BlockPool* blocks, std::string path, std::uint32_t shard, const ReadOptions& options,

@@ -24,8 +24,7 @@ std::int64_t payload_bytes(const RecordBlock& block) {
 ShardStream::ShardStream(std::shared_ptr<ReadAhead> shared, std::uint32_t shard, ShardPlace start)
     : shared_(std::move(shared)),
       shard_(shard),
-      reader_(shared_->context.blocks, shared_->context.shards->files[shard].path, shard, shared_->options.read,
-              start) {}
+      locator_(std::in_place, shared_->context, shared_->options, shard, start) {}
 
 ShardStream::~ShardStream() { abandon(); }
 
@@ -68,6 +67,16 @@ void ShardStream::submit(bool may_wait, std::uint64_t distance) {
   group->submit(shared_->context.priority + distance, [self = shared_from_this(), may_wait] { self->run(may_wait); });
 }
 
+ReadStep ShardStream::read(bool may_wait, ShardPiece* piece) {
+  if (locator_) {
+    if (const std::optional<ReadStep> step = locator_->step(may_wait, piece)) return *step;
+    reader_.emplace(shared_->context.blocks, shared_->context.shards->files[shard_].path, shard_, shared_->options.read,
+                    locator_->place());
+    locator_.reset();
+  }
+  return reader_->step(may_wait, piece);
+}
+
 void ShardStream::run(bool may_wait) {
   StageProbe& probe = *shared_->context.probe;
   std::int64_t bytes = 0;
@@ -75,7 +84,7 @@ void ShardStream::run(bool may_wait) {
     Waiting next;
     {
       ProbeTimer timer(may_wait ? probe.starved_ns : probe.busy_ns);
-      next.step = reader_.step(may_wait, &next.piece);
+      next.step = read(may_wait, &next.piece);
     }
     if (next.step == ReadStep::kWouldWait) return submit(true, 0);
     RecordBlock* block = next.piece.block;

@@ -1,6 +1,7 @@
 // ShardStream: one open shard that is read ahead by tasks. ReadAhead: what all streams of one source share.
 //
-// A stream has at most one task at a time: a step of its ShardReader on a worker, or on an IO thread when the step would
+// Where its shard is one for a RecordLocator, records are only located, otherwise a ShardReader reads them.
+// A stream has at most one task at a time: a step of its reader on a worker, or on an IO thread when the step would
 // wait for a disk. The task puts finished pieces into a queue, goes on while there is room, and ends; take() starts the next
 // one when half of what was there is gone. So neither side wakes the other for every large record. Tasks hold the stream by shared_ptr, so the source may be gone before they end; abandon() makes them end soon.
 #pragma once
@@ -9,6 +10,7 @@
 #include <deque>
 #include <memory>
 
+#include "record/record_locator.h"
 #include "record/shard_reader.h"
 #include "record/source.h"
 #include "runtime/mutex.h"
@@ -62,6 +64,7 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   /// Puts the next task to a group, on a worker or where it may wait.
   void submit(bool may_wait, std::uint64_t distance);
   void run(bool may_wait);
+  ReadStep read(bool may_wait, ShardPiece* piece);
   /// True while less than 1 / `share` of what may be read ahead is there.
   bool has_room(std::int64_t share) const HEADRACE_REQUIRES(shared_->mutex);
   bool start_running() HEADRACE_REQUIRES(shared_->mutex);
@@ -70,7 +73,8 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   const std::shared_ptr<ReadAhead> shared_;
   const std::uint32_t shard_;
   // used by the running task alone
-  ShardReader reader_;
+  std::optional<RecordLocator> locator_;
+  std::optional<ShardReader> reader_;  // once the locator has nothing more to do
   // guarded by shared_->mutex
   std::deque<Waiting> waiting_ HEADRACE_GUARDED_BY(shared_->mutex);
   std::int64_t waiting_blocks_ HEADRACE_GUARDED_BY(shared_->mutex) = 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "headrace/dataset.h"
+#include "record/known_lengths.h"
 #include "record/record_stage.h"
 #include "runtime/probe.h"
 #include "runtime/warnings.h"
@@ -47,6 +48,7 @@ struct SourceOptions {
   int blocks_ahead = 2;                  ///< finished or running blocks per open shard
   int shards_ahead = 2;                  ///< shards opened and read ahead beyond the cycle
   std::int64_t record_budget_bytes = 0;  ///< no read-ahead beyond the first block of a shard above this; 0 = no limit
+  bool late_reading = false;             ///< records of plain local shards of large records are only located
 };
 
 /// What the source uses; all outlive the stage.
@@ -58,7 +60,8 @@ struct SourceContext {
   TaskPriority priority = 0;  ///< of a block that is needed next; read-ahead adds to it
   SkipLog* skipped = nullptr;
   WarningLog* warnings = nullptr;
-  StageProbe* probe = nullptr;  ///< "read"
+  StageProbe* probe = nullptr;                      ///< "read"
+  std::shared_ptr<KnownLengths> lengths = nullptr;  ///< of shards walked once (late_reading)
 };
 
 std::unique_ptr<RecordStage> make_source(const SourceContext& context, const SourceOptions& options);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,9 @@
 namespace headrace {
 namespace {
 
+// f_type of statfs(2): ext2/3/4, XFS, Btrfs, F2FS, ZFS, tmpfs, overlay.
+constexpr std::uint64_t kLocalFileSystems[] = {0xEF53,     0x58465342, 0x9123683E, 0xF2F52010,
+                                               0x2FC12FC1, 0x01021994, 0x794C7630};
 constexpr std::size_t kLargestRead = std::size_t{1} << 30;  // Linux moves at most 2 GiB a call
 
 StatusCode code_of(int error) {
@@ -65,6 +69,17 @@ Result<File> File::open(const std::string& path) {
   file.size_ = static_cast<std::uint64_t>(info.st_size);
   (void)::posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);  // only a hint
   return file;
+}
+
+bool File::is_local() const {
+  struct statfs info {};
+  if (::fstatfs(descriptor_, &info) != 0) return false;
+  const auto type = static_cast<std::uint64_t>(info.f_type);
+  return std::find(std::begin(kLocalFileSystems), std::end(kLocalFileSystems), type) != std::end(kLocalFileSystems);
+}
+
+void File::will_need(std::uint64_t offset, std::uint64_t size) const {
+  (void)::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
 }
 
 Result<std::size_t> File::read_at(std::uint8_t* data, std::size_t size, std::uint64_t offset) const {

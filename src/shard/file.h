@@ -26,6 +26,11 @@ class File {
   /// What of it can be had without waiting for a disk; nothing when not even one byte (0 = end of the file).
   std::optional<Result<std::size_t>> try_read_at(std::uint8_t* data, std::size_t size, std::uint64_t offset) const;
 
+  /// True when its file system is one whose pages the system caches on this machine: a read of 12 bytes costs little.
+  bool is_local() const;
+  /// Asks the system to have these bytes in its cache soon. Only a hint.
+  void will_need(std::uint64_t offset, std::uint64_t size) const;
+
   /// When it was opened.
   std::uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }

@@ -29,10 +29,25 @@ struct RowOrigin {
   std::int64_t record;
 };
 
+/// Memory into which a RowLoader reads one row; reused from row to row.
+using RowMemory = std::vector<std::uint8_t>;
+
+/// Reads rows that are not in memory yet: those of ParseInput::rows without data, whose size is known. Each row is loaded by
+/// one call; calls for different rows may be concurrent. A virtual call for each such row is nothing beside its read.
+class RowLoader {
+ public:
+  virtual ~RowLoader() = default;
+  /// The bytes of row `row`, in `memory`: until the next call with it.
+  virtual Result<RecordBytes> load(std::size_t row, RowMemory* memory) = 0;
+  /// The same, in memory that stays until the loader goes.
+  virtual Result<RecordBytes> load_and_keep(std::size_t row) = 0;
+};
+
 struct ParseInput {
-  std::vector<RecordBytes> rows;           ///< row order of the global batch
-  std::vector<std::int64_t> replica_rows;  ///< rows of each replica; the sum is rows.size()
-  std::vector<RowOrigin> origins;          ///< one per row when the schema asks for origin, else empty
+  std::vector<RecordBytes> rows;                ///< row order of the global batch
+  std::unique_ptr<RowLoader> loader = nullptr;  ///< when some of them have no data
+  std::vector<std::int64_t> replica_rows;       ///< rows of each replica; the sum is rows.size()
+  std::vector<RowOrigin> origins;               ///< one per row when the schema asks for origin, else empty
 };
 
 class ParseJob {

@@ -13,6 +13,7 @@
 #include "example/sequence_reader.h"
 #include "example/tensor_proto.h"
 #include "runtime/mutex.h"
+#include "tensor/batch_parser.h"
 #include "tensor/column_plan.h"
 #include "tensor/copy.h"
 
@@ -33,6 +34,7 @@ struct ParseScratch {
         lists(plan.list_keys->size()),
         cursors(plan.steps.size()) {}
 
+  RowMemory row;  ///< one record that was not in memory
   ExampleReader reader;
   std::vector<FeatureView> views;      ///< by key
   SequenceReader sequence_reader;      ///< SequenceExamples only, as the next three

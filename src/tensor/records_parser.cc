@@ -23,18 +23,20 @@ class RecordsJob : public ParseJob {
   int tasks() const override { return failure_.ok() ? ranges_.tasks() : 0; }
 
   void run(int task) override {
-    for (std::size_t i = ranges_.first_of(task); i < ranges_.first_of(task + 1); ++i) {
-      const Segment& segment = ranges_.segments()[i];
-      BytesAppender appender(memory_[static_cast<std::size_t>(segment.replica)], segment.local_begin, before_[i],
-                             mode_);
-      for (std::int64_t row = segment.begin; row < segment.end; ++row) {
-        const RecordBytes& record = input_.rows[static_cast<std::size_t>(row)];
-        appender.append(record.data(), record.size());
-      }
+    Status& failure = task_failures_[static_cast<std::size_t>(task)];
+    RowMemory memory;
+    for (std::size_t i = ranges_.first_of(task); i < ranges_.first_of(task + 1) && failure.ok(); ++i) {
+      failure = write_segment(i, &memory);
     }
   }
 
-  bool finish_phase() override { return false; }
+  bool finish_phase() override {
+    // Tasks are in row order, each stopped at its first failing row.
+    for (const Status& failure : task_failures_) {
+      if (failure_.ok()) failure_ = failure;
+    }
+    return false;
+  }
 
   Result<std::vector<Slice>> take() override {
     if (!failure_.ok()) return failure_;
@@ -51,7 +53,26 @@ class RecordsJob : public ParseJob {
   }
 
  private:
+  Status write_segment(std::size_t index, RowMemory* memory) {
+    const Segment& segment = ranges_.segments()[index];
+    BytesAppender appender(memory_[static_cast<std::size_t>(segment.replica)], segment.local_begin, before_[index],
+                           mode_);
+    for (std::int64_t row = segment.begin; row < segment.end; ++row) {
+      Result<RecordBytes> record = input_.rows[static_cast<std::size_t>(row)];
+      if (record->data() == nullptr && input_.loader != nullptr)
+        record = input_.loader->load(static_cast<std::size_t>(row), memory);
+      if (!record.ok()) {
+        Where where;
+        where.row = row;
+        return record.status().with(where);
+      }
+      appender.append(record->data(), record->size());
+    }
+    return {};
+  }
+
   Status begin() {
+    task_failures_.resize(static_cast<std::size_t>(ranges_.tasks()));
     const std::int64_t rows = std::accumulate(input_.replica_rows.begin(), input_.replica_rows.end(), std::int64_t{0});
     const auto given = static_cast<std::int64_t>(input_.rows.size());
     if (rows != given) {
@@ -89,7 +110,8 @@ class RecordsJob : public ParseJob {
   const RowRanges ranges_;
   Status failure_;
   CopyMode mode_;
-  std::vector<std::int64_t> before_;  // by segment: payload before it in its replica
+  std::vector<Status> task_failures_;  // each task writes its own
+  std::vector<std::int64_t> before_;   // by segment: payload before it in its replica
   std::vector<BytesColumnMemory> memory_;
   std::vector<std::vector<PlacedPart>> parts_;
 };

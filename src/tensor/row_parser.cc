@@ -18,6 +18,7 @@ constexpr std::size_t kPrefetchBytes = 1024;
 constexpr std::size_t kCacheLine = 64;
 
 inline void prefetch(RecordBytes record) {
+  if (record.data() == nullptr) return;
   const std::size_t bytes = std::min(record.size(), kPrefetchBytes);
   for (std::size_t at = 0; at < bytes; at += kCacheLine) __builtin_prefetch(record.data() + at);
 }
@@ -96,6 +97,15 @@ inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch
   return {};
 }
 
+// A record that is only located. Notes point into it until phase 2: then it stays.
+[[gnu::noinline]] Status parse_late_row(const RowParserInput& input, std::size_t row, ParseScratch& scratch) {
+  const auto slots = static_cast<std::size_t>(input.plan.slots);
+  const Result<RecordBytes> record =
+      slots > 0 ? input.loader->load_and_keep(row) : input.loader->load(row, &scratch.row);
+  HEADRACE_RETURN_IF_ERROR(record.status());
+  return parse_row(input.plan, *record, scratch, input.notes + row * slots, input.sums);
+}
+
 }  // namespace
 
 Status parse_rows(const RowParserInput& input, ParseScratch& scratch) {
@@ -103,7 +113,10 @@ Status parse_rows(const RowParserInput& input, ParseScratch& scratch) {
   const auto slots = static_cast<std::size_t>(input.plan.slots);
   for (auto row = static_cast<std::size_t>(input.segment.begin); row < end; ++row) {
     if (row + kPrefetchRows < end) prefetch(input.rows[row + kPrefetchRows]);
-    const Status status = parse_row(input.plan, input.rows[row], scratch, input.notes + row * slots, input.sums);
+    const RecordBytes record = input.rows[row];
+    const Status status = record.data() != nullptr || input.loader == nullptr
+                              ? parse_row(input.plan, record, scratch, input.notes + row * slots, input.sums)
+                              : parse_late_row(input, row, scratch);
     if (!status.ok()) [[unlikely]] {
       Where where;
       where.row = static_cast<std::int64_t>(row);

@@ -17,6 +17,7 @@ namespace headrace {
 struct RowParserInput {
   const ColumnPlan& plan;
   std::span<const RecordBytes> rows;  ///< of the whole batch
+  RowLoader* loader;                  ///< of rows without data
   Segment segment;
   Note* notes;              ///< of the whole batch: row * plan.slots + slot
   std::span<NoteSum> sums;  ///< of this segment, by slot; filled here

@@ -1,0 +1,44 @@
+// RecordLoader: reads the records of located blocks, each once, when they are parsed.
+//
+// Between locating and loading the file may have been changed: the header is compared again, and the checksums as the options
+// say. Keeps a few shards open. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+
+#include "headrace/dataset.h"
+#include "record/block.h"
+#include "runtime/mutex.h"
+#include "shard/file.h"
+#include "shard/file_list.h"
+
+namespace headrace {
+
+class RecordLoader {
+ public:
+  RecordLoader(std::shared_ptr<const ShardList> shards, Verify verify) : shards_(std::move(shards)), verify_(verify) {}
+
+  /// Bytes that load() needs for a record of `length` bytes; what is behind the payload may be read.
+  static std::size_t room_for(std::uint32_t length);
+  /// Reads record `index` of `block` to `memory` (room_for() bytes) and returns its payload there.
+  Result<std::span<const std::uint8_t>> load(const RecordBlock& block, std::uint32_t index, std::uint8_t* memory)
+      HEADRACE_EXCLUDES(mutex_);
+
+ private:
+  struct OpenShard {
+    std::uint32_t shard;
+    std::shared_ptr<const File> file;
+  };
+
+  Result<std::shared_ptr<const File>> open(std::uint32_t shard) HEADRACE_EXCLUDES(mutex_);
+
+  const std::shared_ptr<const ShardList> shards_;
+  const Verify verify_;
+  Mutex mutex_;
+  std::deque<OpenShard> open_ HEADRACE_GUARDED_BY(mutex_);  // the last one opened is the last
+};
+
+}  // namespace headrace
