@@ -54,6 +54,8 @@ enum class ColumnKind : std::uint8_t { kDense = 1, kRagged = 2, kSparse = 3, kJa
 /// row_splits[0] are the int64 offsets [keys * rows + 1] into it, row_splits[1] the int64 lengths [keys * rows].
 /// Bytes (values.dtype == kBytes): `values.data` holds one 24-byte TensorFlow string header of OFFSET type per element,
 /// followed by the payload of all strings in row order; byte_offsets is int64 [elements + 1] into `payload`.
+/// Views (is_view): the headers are of VIEW type, u64 size << 2 | 3 and u64 address, and point into records that `buffer` keeps
+/// readable; there are no byte_offsets and no payload. These bytes must not be written to.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kDense;
@@ -65,6 +67,7 @@ struct Column {
   Tensor byte_offsets;
   const std::uint8_t* payload = nullptr;  ///< kBytes only; lives in values.buffer
 
+  bool is_view() const { return values.dtype == DType::kBytes && payload == nullptr; }
   /// String `i` of a bytes column; valid as long as the buffer.
   std::string_view bytes_at(std::int64_t i) const;
 };

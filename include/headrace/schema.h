@@ -84,7 +84,8 @@ struct Feature {
   /// kRaw: the bytes of every record are cut to that many or filled up with zeros, which is the size of `shape`; 0: neither.
   std::int64_t fixed_length = 0;
   DType row_splits_dtype = DType::kInt64;  ///< kRagged: kInt32 or kInt64, what an adapter hands out
-  bool sparse = false;                     ///< kVarLen: adapters hand out a sparse tensor, as TensorFlow's parse does
+  bool view = false;    ///< kFixedLen, one byte string: the column points into the records; see Column
+  bool sparse = false;  ///< kVarLen: adapters hand out a sparse tensor, as TensorFlow's parse does
   /// One of the feature lists of a SequenceExample; else a feature of its context. Each step of a list is what a record is
   /// elsewhere: kFixedLenSequence is dense [batch, longest, *shape] padded with 0 or "", kVarLen ragged [batch, None, None],
   /// kRagged ragged [batch, None, …]. Other kinds than these and kListLength are in no list.
@@ -100,6 +101,8 @@ struct Schema {
   bool origin = false;            ///< add int64 columns `_shard` and `_record` to every row
   bool sequence = false;          ///< records are tf.train.SequenceExamples, else tf.train.Examples
 
+  /// Whether columns point into the records.
+  bool has_views() const;
   /// Ok, or kInvalidArgument naming feature and value.
   Status validate() const;
 };

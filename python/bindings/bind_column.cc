@@ -105,8 +105,34 @@ nb::object bytes_numpy(const BytesColumn& self) {
   return array.attr("reshape")(shape_tuple(self.column.values.shape));
 }
 
+// Offsets and payload of a column whose strings lie one behind the other.
+const Column& contiguous(const BytesColumn& self) {
+  if (!self.column.is_view()) return self.column;
+  raise(invalid_argument("the column holds views of its records, which have neither offsets nor payload; use copy()"));
+}
+
+// Read-only: the bytes of a view are those of the record.
+nb::object bytes_view(const BytesColumn& self, std::int64_t asked) {
+  const std::int64_t elements = self.column.values.elements();
+  const std::int64_t i = asked < 0 ? asked + elements : asked;
+  if (i < 0 || i >= elements) throw nb::index_error("string out of range");
+  const std::string_view bytes = self.column.bytes_at(i);
+  Tensor part{.dtype = DType::kUint8, .shape = {static_cast<std::int64_t>(bytes.size())}};
+  part.data = reinterpret_cast<std::uint8_t*>(const_cast<char*>(bytes.data()));
+  part.buffer = self.column.values.buffer;
+  const nb::object owner = nb::cast(DenseColumn{std::move(part)});
+  return nb::steal(PyMemoryView_FromObject(owner.ptr())).attr("toreadonly")();
+}
+
+BytesColumn bytes_copy(const BytesColumn& self) {
+  std::vector<std::string_view> strings(static_cast<std::size_t>(self.column.values.elements()));
+  for (std::size_t i = 0; i < strings.size(); ++i) strings[i] = self.column.bytes_at(static_cast<std::int64_t>(i));
+  raise_if_error(check_bytes_column(strings));
+  return {make_bytes_column(self.column.values.shape, strings)};
+}
+
 nb::object bytes_payload(nb::handle_t<BytesColumn> self) {
-  const Column& column = nb::inst_ptr<BytesColumn>(self)->column;
+  const Column& column = contiguous(*nb::inst_ptr<BytesColumn>(self));
   const std::int64_t* offsets = reinterpret_cast<const std::int64_t*>(column.byte_offsets.data);
   Tensor payload{.dtype = DType::kUint8, .shape = {0}, .buffer = column.values.buffer};
   if (offsets != nullptr) payload.shape[0] = offsets[column.values.elements()];
@@ -138,9 +164,15 @@ void bind_bytes(nb::module_& m) {
       .def_prop_ro(
           "dtype", [](const BytesColumn&) { return dtype_name(DType::kBytes); }, "Always 'bytes'.")
       .def_prop_ro(
-          "offsets", [](const BytesColumn& self) { return DenseColumn{self.column.byte_offsets}; },
-          "int64 [elements + 1]: byte offsets into payload.")
-      .def_prop_ro("payload", bytes_payload, "uint8 [bytes]: all strings one after another.")
+          "offsets", [](const BytesColumn& self) { return DenseColumn{contiguous(self).byte_offsets}; },
+          "int64 [elements + 1]: byte offsets into payload. ValueError for views.")
+      .def_prop_ro("payload", bytes_payload, "uint8 [bytes]: all strings one after another. ValueError for views.")
+      .def_prop_ro(
+          "is_view", [](const BytesColumn& self) { return self.column.is_view(); },
+          "Whether the strings still lie in their records, which live as long as the column.")
+      .def("view", bytes_view, "index"_a,
+           "A read-only memoryview of one string, without a copy; it keeps the column's memory.")
+      .def("copy", bytes_copy, "The same strings in memory of their own, one after another. BudgetError from 4 GiB on.")
       .def(
           "__arrow_array__",
           [](nb::object self, nb::handle type) {

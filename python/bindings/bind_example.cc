@@ -126,6 +126,7 @@ void bind_schema(nb::module_& m) {
       .def_rw("little_endian", &Feature::little_endian)
       .def_rw("fixed_length", &Feature::fixed_length)
       .def_rw("unknown_rank", &Feature::unknown_rank)
+      .def_rw("view", &Feature::view)
       .def_rw("sparse", &Feature::sparse)
       .def_rw("already_sorted", &Feature::already_sorted)
       .def_rw("feature_list", &Feature::feature_list);

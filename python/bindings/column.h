@@ -51,7 +51,9 @@ std::string describe(const Tensor& tensor);
 /// The columns of one name of all replicas as one: rows one after another. `feature` gives the padding of sequences that
 /// are padded to different lengths; it may be null.
 Column join_columns(std::span<const Column* const> parts, const Feature* feature);
-/// A dense bytes column in new memory whose strings are `values`.
+/// kResourceExhausted when `values` do not fit a bytes column: a string of 1 GiB, 4 GiB with the headers.
+Status check_bytes_column(std::span<const std::string_view> values);
+/// A dense bytes column in new memory whose strings are `values`; they have been checked.
 Column make_bytes_column(Shape shape, std::span<const std::string_view> values);
 
 }  // namespace headrace::python

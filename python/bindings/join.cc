@@ -75,6 +75,7 @@ Column join_bytes(std::span<const Column* const> parts, const Feature* feature) 
       strings.insert(strings.end(), static_cast<std::size_t>(per_row - part_row), padding);
     }
   }
+  raise_if_error(check_bytes_column(strings));
   return make_bytes_column(shape, strings);
 }
 
@@ -160,6 +161,20 @@ Column join_jagged(std::span<const Column* const> parts) {
 }
 
 }  // namespace
+
+Status check_bytes_column(std::span<const std::string_view> values) {
+  constexpr std::uint64_t kStringLimit = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kColumnLimit = (std::uint64_t{1} << 32) - 1;
+  std::uint64_t total = values.size() * sizeof(StringHeader);
+  bool is_too_long = false;
+  for (const std::string_view value : values) {
+    total += value.size();
+    is_too_long = is_too_long || value.size() >= kStringLimit;
+  }
+  if (!is_too_long && total <= kColumnLimit) return {};
+  return {StatusCode::kResourceExhausted, std::to_string(values.size()) + " strings of " + std::to_string(total) +
+                                              " bytes do not fit a bytes column: at most 4 GiB, each below 1 GiB"};
+}
 
 Column make_bytes_column(Shape shape, std::span<const std::string_view> values) {
   std::size_t payload_bytes = 0;

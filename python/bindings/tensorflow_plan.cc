@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "column.h"
 #include "export.h"
 
 namespace headrace::python {
@@ -93,6 +94,14 @@ bool fits(ColumnKind kind, TensorflowForm form) {
   return kind == ColumnKind::kRagged || kind == ColumnKind::kSparse;
 }
 
+// TensorFlow copies strings of VIEW type by their address, so that they could outlive the records: it gets its own.
+Result<Tensor> copy_views(const Column& column) {
+  std::vector<std::string_view> strings(static_cast<std::size_t>(column.values.elements()));
+  for (std::size_t i = 0; i < strings.size(); ++i) strings[i] = column.bytes_at(static_cast<std::int64_t>(i));
+  HEADRACE_RETURN_IF_ERROR(check_bytes_column(strings));
+  return make_bytes_column(column.values.shape, strings).values;
+}
+
 }  // namespace
 
 Result<std::vector<Tensor>> TensorflowPlan::expand(const Slice& slice) const {
@@ -104,6 +113,11 @@ Result<std::vector<Tensor>> TensorflowPlan::expand(const Slice& slice) const {
     if (!fits(column->kind, item.form)) return invalid_argument("column '" + item.name + "' is not as planned");
     switch (item.form) {
       case TensorflowForm::kDense:
+        if (column->is_view()) {
+          HEADRACE_ASSIGN_OR_RETURN(Tensor strings, copy_views(*column));
+          arrays.push_back(std::move(strings));
+          break;
+        }
         arrays.push_back(column->values);
         break;
       case TensorflowForm::kRagged64:

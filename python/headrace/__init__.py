@@ -50,6 +50,7 @@ from .dtypes import (
 )
 from .errors import BudgetError, ClosedError, DataLossError, DeviceError, Error, SchemaError
 from .features import (
+    BytesFeature,
     FixedLenFeature,
     FixedLenSequenceFeature,
     Jagged,

@@ -83,11 +83,27 @@ class BytesColumn:
 
     @property
     def offsets(self) -> DenseColumn:
-        """int64 [elements + 1]: byte offsets into payload."""
+        """int64 [elements + 1]: byte offsets into payload. ValueError for views."""
 
     @property
     def payload(self) -> object:
-        """uint8 [bytes]: all strings one after another."""
+        """uint8 [bytes]: all strings one after another. ValueError for views."""
+
+    @property
+    def is_view(self) -> bool:
+        """
+        Whether the strings still lie in their records, which live as long as the column.
+        """
+
+    def view(self, index: int) -> object:
+        """
+        A read-only memoryview of one string, without a copy; it keeps the column's memory.
+        """
+
+    def copy(self) -> BytesColumn:
+        """
+        The same strings in memory of their own, one after another. BudgetError from 4 GiB on.
+        """
 
     def __arrow_array__(self, type: object | None = None) -> object:
         """
@@ -353,6 +369,12 @@ class Feature:
 
     @unknown_rank.setter
     def unknown_rank(self, arg: bool, /) -> None: ...
+
+    @property
+    def view(self) -> bool: ...
+
+    @view.setter
+    def view(self, arg: bool, /) -> None: ...
 
     @property
     def sparse(self) -> bool: ...

@@ -334,9 +334,30 @@ class Jagged:
         return feature
 
 
+@dataclass(frozen=True)
+class BytesFeature:
+    """One byte string: a BytesColumn [rows].
+
+    Args:
+        key: key of the feature; the name of the column when None.
+        view: the strings are not copied. The column points into the records and keeps them in memory as long as it, or a
+            memoryview of BytesColumn.view, lives; the report counts them as held_by_consumer_bytes. A record keeps the
+            whole block it was read in, which has up to 256 KiB of neighbours, so that this is for large values.
+            TensorFlow gets a copy.
+    """
+
+    key: Any = None
+    view: bool = False
+
+    def to_core(self, name):
+        feature = _core.Feature(name, "fixed_len", "bytes", [], key=self.key or "")
+        feature.view = bool(self.view)
+        return feature
+
+
 _OURS = (
     *(FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, TensorFeature, RawFeature),
-    *(Stack, Jagged),
+    *(BytesFeature, Stack, Jagged),
 )
 
 

@@ -16,6 +16,8 @@ from .features import FixedLenFeature, RawFeature, TensorFeature, VarLenFeature
 _SHARDS = 16
 # Equal lengths of fewer bytes are codes rather than arrays.
 _SMALLEST_ARRAY_BYTES = 8
+# Dimensions of a TensorFeature of which some are unknown (kMaxUnknownRank).
+_MAX_UNKNOWN_RANK = 8
 
 
 @dataclass(frozen=True)
@@ -227,8 +229,11 @@ class _Tally:
         if len(self.contents) != 1:
             return None
         ((name, bounds),) = self.contents.items()
-        if name.startswith("tensor of ") and bounds is not None and bounds[0] == bounds[1]:
-            return TensorFeature(list(bounds[0]), as_dtype(name.removeprefix("tensor of "))), ""
+        if name.startswith("tensor of ") and bounds is not None:
+            shape = [least if least == most else None for least, most in zip(*bounds)]
+            if None not in shape or len(shape) <= _MAX_UNKNOWN_RANK:
+                note = self._content_note() if None in shape else ""
+                return TensorFeature(shape, as_dtype(name.removeprefix("tensor of "))), note
         size = self.sizes.max
         if name == "bytes" and self.sizes.min == size >= _SMALLEST_ARRAY_BYTES:
             return RawFeature([size], as_dtype("uint8")), f"{size} bytes each; their type and shape are not in the data"

@@ -82,6 +82,8 @@ def arrow_array(column, type=None):
         from .errors import ArgumentError
 
         raise ArgumentError(f"a BytesColumn of shape {column.shape}: Arrow arrays have one dimension")
+    if column.is_view:
+        column = column.copy()
     buffers = [None, pyarrow.py_buffer(column.offsets), pyarrow.py_buffer(column.payload)]
     array = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), column.shape[0], buffers)
     return array if type is None or type == array.type else array.cast(type)

@@ -174,6 +174,11 @@ Status check_options(const Feature& feature) {
   }
   if (feature.sparse && feature.kind != FeatureKind::kVarLen)
     return refuse(feature, "sparse is for VarLenFeature only");
+  const bool is_one_string =
+      feature.kind == FeatureKind::kFixedLen && feature.dtype == DType::kBytes && feature.shape.empty();
+  if (feature.view && (!is_one_string || feature.has_default)) {
+    return refuse(feature, "view is for one byte string without a default");
+  }
   if (feature.reshape && feature.kind != FeatureKind::kTensor) {
     return refuse(feature, "reshape is for TensorFeature only");
   }
@@ -288,6 +293,10 @@ class KeyUses {
 bool Feature::has_unknown_dims() const {
   if (kind != FeatureKind::kTensor && kind != FeatureKind::kRaw) return false;
   return unknown_rank || std::any_of(shape.begin(), shape.end(), [](std::int64_t dimension) { return dimension < 0; });
+}
+
+bool Schema::has_views() const {
+  return std::any_of(features.begin(), features.end(), [](const Feature& feature) { return feature.view; });
 }
 
 Status Schema::validate() const {

@@ -41,7 +41,7 @@ Executor::~Executor() {
   stop();
   MutexLock lock(mutex_);
   for (const auto& batch : in_flight_) {
-    if (batch->state == InFlightState::kParsing) parts_.blocks->release(batch->records.runs);
+    if (batch->state == InFlightState::kParsing && !batch->pin) parts_.blocks->release(batch->records.runs);
   }
 }
 
@@ -98,7 +98,9 @@ void Executor::start_parse(RecordBatch records) {
   auto batch = std::make_shared<InFlight>();
   batch->records = std::move(records);
   batch->rows = batch->records.rows;
-  batch->job = parts_.parser->begin(parse_input(batch->records, batch->rows), rows_per_task(batch->rows));
+  if (parts_.pins_records) batch->pin = parts_.blocks->pin(batch->records.runs);
+  if (has_late_rows(batch->records)) batch->late.emplace(batch->records, parts_.loader, parts_.blocks);
+  batch->job = parts_.parser->begin(parse_input(*batch, batch->rows), rows_per_task(batch->rows));
   {
     MutexLock lock(mutex_);
     in_flight_.push_back(batch);
@@ -106,10 +108,12 @@ void Executor::start_parse(RecordBatch records) {
   submit_tasks(batch);
 }
 
-ParseInput Executor::parse_input(const RecordBatch& records, std::int64_t rows) const {
+ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
   ParseInput input;
+  input.pin = batch.pin;
+  if (batch.late) input.loader = &*batch.late;
   input.rows.reserve(static_cast<std::size_t>(rows));
-  for (const RecordRun& run : records.runs) {
+  for (const RecordRun& run : batch.records.runs) {
     for (std::uint32_t i = 0; i < run.count && static_cast<std::int64_t>(input.rows.size()) < rows; ++i) {
       input.rows.push_back(run.block->payload(run.first + i));
       if (!parts_.origin) continue;
@@ -117,7 +121,6 @@ ParseInput Executor::parse_input(const RecordBatch& records, std::int64_t rows) 
       input.origins.push_back({id.shard, static_cast<std::int64_t>(id.ordinal)});
     }
   }
-  input.loader = make_late_rows(records, parts_.loader, parts_.blocks);
   input.replica_rows = split_rows(rows, parts_.replicas);
   return input;
 }
@@ -171,7 +174,7 @@ void Executor::complete(InFlight* batch) {
       batch->failure = withhold(batch->failure, good_rows);
     } else if (good_rows > 0) {
       // Rare: the rows in front of the bad one are parsed once more, here, as a batch of their own.
-      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(batch->records, good_rows), good_rows);
+      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(*batch, good_rows), good_rows);
       do {
         for (int task = 0; task < job->tasks(); ++task) job->run(task);
       } while (job->finish_phase());
@@ -189,8 +192,10 @@ void Executor::complete(InFlight* batch) {
     const std::int64_t measured = batch->parse_ns.load(std::memory_order_relaxed) / batch->records.rows;
     ns_per_row_.store((3 * ns_per_row_.load(std::memory_order_relaxed) + measured) / 4, std::memory_order_relaxed);
   }
-  parts_.blocks->release(batch->records.runs);
+  if (batch->pin && batch->late) batch->pin->add(batch->late->take_kept());
   batch->job.reset();
+  batch->late.reset();
+  if (!batch->pin) parts_.blocks->release(batch->records.runs);
   batch->bytes = column_bytes(batch->slices);
   ready_bytes_.fetch_add(batch->bytes, std::memory_order_relaxed);
   bool is_next = false;
@@ -248,6 +253,7 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   }
   ready_bytes_.fetch_sub(batch->bytes, std::memory_order_relaxed);
   if (wake_sequencer) room_.notify_one();
+  if (batch->pin) batch->pin->hand_over();
   const std::int64_t number = batch->records.number;
   delivered_.store(number + 1, std::memory_order_relaxed);
   const std::int64_t at_ns = now_ns();

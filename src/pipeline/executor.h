@@ -47,6 +47,7 @@ struct ExecutorParts {
 
   int replicas = 1;
   bool origin = false;          ///< rows carry where they came from
+  bool pins_records = false;    ///< columns point into the records, which stay as long as these
   bool drop_remainder = false;  ///< rows in front of a bad one are withheld
   int max_in_flight = 4;
   std::int64_t first_number = 0;  ///< of the first batch, after a restore
@@ -91,7 +92,7 @@ class Executor {
   void submit_tasks(const std::shared_ptr<InFlight>& batch);
   void run_task(const std::shared_ptr<InFlight>& batch, int task);
   void complete(InFlight* batch) HEADRACE_EXCLUDES(mutex_);
-  ParseInput parse_input(const RecordBatch& records, std::int64_t rows) const;
+  ParseInput parse_input(InFlight& batch, std::int64_t rows) const;
   std::int64_t rows_per_task(std::int64_t rows) const;
   void warn_stall() HEADRACE_REQUIRES(mutex_);
 

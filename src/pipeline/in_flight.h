@@ -9,6 +9,7 @@
 #include "batch/record_batch.h"
 #include "headrace/batch.h"
 #include "headrace/status.h"
+#include "pipeline/late_rows.h"
 #include "tensor/batch_parser.h"
 
 namespace headrace {
@@ -21,6 +22,8 @@ enum class InFlightState : std::uint8_t { kParsing, kReady, kEnd };
 struct InFlight {
   // written by the sequencer, then by the one thread that finishes a phase
   RecordBatch records;
+  std::shared_ptr<RecordPin> pin;  ///< null when nothing of the batch points into its records
+  std::optional<LateRows> late;    ///< of records that were only located
   std::unique_ptr<ParseJob> job;
   std::atomic<int> tasks_left{0};
   std::atomic<std::int64_t> parse_ns{0};

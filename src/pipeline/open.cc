@@ -114,6 +114,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.deliver = &deliver_probe_;
   parts.replicas = replicas_;
   parts.origin = parse != nullptr && parse->schema.origin;
+  parts.pins_records = parse != nullptr && parse->schema.has_views();
   parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
   parts.max_in_flight = depth_ + std::max(2, threads_);
   parts.first_number = position ? position->batches : 0;

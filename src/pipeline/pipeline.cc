@@ -125,7 +125,8 @@ Report Pipeline::Impl::report() const {
   report.threads = threads_;
   report.record_bytes = blocks_.bytes_in_use();
   report.batch_bytes = executor_->ready_bytes();
-  report.held_by_consumer_bytes = std::max<std::int64_t>(0, buffers_->bytes_in_use() - report.batch_bytes);
+  report.held_by_consumer_bytes =
+      std::max<std::int64_t>(0, buffers_->bytes_in_use() - report.batch_bytes) + blocks_.bytes_held();
   MutexLock lock(position_mutex_);
   report.epoch = epoch_;
   report.batches = batches_;

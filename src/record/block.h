@@ -36,6 +36,7 @@ struct RecordBlock {
 
   // guarded by the pool's mutex
   std::uint32_t live = 0;  ///< records not yet released
+  std::uint32_t held = 0;  ///< of these, records that a consumer's batch holds; see RecordPin
 
   bool located() const { return data == nullptr; }
   /// Of a located block: no data, but the size.
@@ -65,7 +66,20 @@ inline RecordId record_id(const RecordRun& run, std::uint32_t index_in_run = 0) 
   return {run.block->shard, run.block->first_ordinal + index, run.block->header_offset(index)};
 }
 
-/// Recycles blocks by size class (steps of a quarter of a power of two). All calls may be concurrent. Must outlive its blocks.
+/// Records that stay readable while columns point into them. The last reference, dropped on any thread, also when the pool is
+/// gone, releases them.
+class RecordPin {
+ public:
+  virtual ~RecordPin() = default;
+  /// Takes the release of more records over, before the batch is handed over.
+  virtual void add(std::span<const RecordRun> runs) = 0;
+  /// The batch goes to the consumer: blocks of which nothing but held records is left count as bytes_held() from now on, not
+  /// as bytes_in_use(), which budgets look at. Once.
+  virtual void hand_over() = 0;
+};
+
+/// Recycles blocks by size class (steps of a quarter of a power of two). All calls may be concurrent. Must outlive its
+/// blocks, except for pinned records.
 class BlockPool {
  public:
   BlockPool();
@@ -79,16 +93,20 @@ class BlockPool {
   void publish(RecordBlock* block);
   /// Gives records back; a block whose last record is released is recycled.
   void release(std::span<const RecordRun> runs);
+  /// Takes the release of `runs` over.
+  std::shared_ptr<RecordPin> pin(std::vector<RecordRun> runs);
   /// Gives a block back that was never published.
   void discard(RecordBlock* block);
 
-  /// Bytes of all blocks that are out, and of those on the free lists.
+  /// Bytes of the blocks that are out, of those that only consumers hold, and of those on the free lists.
   std::int64_t bytes_in_use() const;
+  std::int64_t bytes_held() const;
   std::int64_t bytes_free() const;
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  class Pin;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace headrace

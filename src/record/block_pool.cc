@@ -2,8 +2,10 @@
 #include <bit>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "record/block.h"
+#include "runtime/fork.h"
 
 namespace headrace {
 namespace {
@@ -39,8 +41,27 @@ struct BlockPool::State {
   mutable Mutex mutex;
   std::vector<std::vector<PooledBlock*>> free HEADRACE_GUARDED_BY(mutex) =
       std::vector<std::vector<PooledBlock*>>(kClasses);
-  std::int64_t used_bytes HEADRACE_GUARDED_BY(mutex) = 0;
+  std::int64_t used_bytes HEADRACE_GUARDED_BY(mutex) = 0;  // held ones included
+  std::int64_t held_bytes HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t free_bytes HEADRACE_GUARDED_BY(mutex) = 0;
+
+  ~State() {
+    MutexLock lock(mutex);
+    for (const auto& list : free) {
+      for (PooledBlock* block : list) delete block;  // NOLINT(cppcoreguidelines-owning-memory)
+    }
+  }
+
+  /// Releases `released` records and marks `held` more as a consumer's; negative: fewer.
+  void change(RecordBlock* block, std::uint32_t released, std::int64_t held) HEADRACE_REQUIRES(mutex) {
+    const auto bytes = static_cast<std::int64_t>(block->capacity);
+    const auto is_held = [block] { return block->live > 0 && block->held == block->live; };
+    if (is_held()) held_bytes -= bytes;
+    block->live -= released;
+    block->held = static_cast<std::uint32_t>(block->held + held);
+    if (is_held()) held_bytes += bytes;
+    if (block->live == 0) recycle(block);
+  }
 
   void recycle(RecordBlock* block) HEADRACE_REQUIRES(mutex) {
     auto* pooled = static_cast<PooledBlock*>(block);
@@ -55,14 +76,33 @@ struct BlockPool::State {
   }
 };
 
-BlockPool::BlockPool() : state_(std::make_unique<State>()) {}
-
-BlockPool::~BlockPool() {
-  MutexLock lock(state_->mutex);
-  for (const auto& list : state_->free) {
-    for (PooledBlock* block : list) delete block;  // NOLINT(cppcoreguidelines-owning-memory)
+class BlockPool::Pin : public RecordPin {
+ public:
+  Pin(std::shared_ptr<State> state, std::vector<RecordRun> runs) : state_(std::move(state)), runs_(std::move(runs)) {}
+  ~Pin() override {
+    if (fork_generation() != fork_generation_) return;  // the lock may be held by a thread that is not here
+    MutexLock lock(state_->mutex);
+    for (const RecordRun& run : runs_) {
+      state_->change(run.block, run.count, is_handed_over_ ? -static_cast<std::int64_t>(run.count) : 0);
+    }
   }
-}
+  void add(std::span<const RecordRun> runs) override { runs_.insert(runs_.end(), runs.begin(), runs.end()); }
+  void hand_over() override {
+    MutexLock lock(state_->mutex);
+    is_handed_over_ = true;
+    for (const RecordRun& run : runs_) state_->change(run.block, 0, run.count);
+  }
+
+ private:
+  const std::shared_ptr<State> state_;
+  std::vector<RecordRun> runs_;
+  const std::uint64_t fork_generation_ = headrace::fork_generation();
+  bool is_handed_over_ = false;  // guarded by the state's mutex
+};
+
+BlockPool::BlockPool() : state_(std::make_shared<State>()) {}
+
+BlockPool::~BlockPool() = default;
 
 RecordBlock* BlockPool::acquire(std::size_t bytes) {
   const SizeClass wanted = class_of(bytes);
@@ -102,10 +142,11 @@ void BlockPool::publish(RecordBlock* block) {
 
 void BlockPool::release(std::span<const RecordRun> runs) {
   MutexLock lock(state_->mutex);
-  for (const RecordRun& run : runs) {
-    run.block->live -= run.count;
-    if (run.block->live == 0) state_->recycle(run.block);
-  }
+  for (const RecordRun& run : runs) state_->change(run.block, run.count, 0);
+}
+
+std::shared_ptr<RecordPin> BlockPool::pin(std::vector<RecordRun> runs) {
+  return std::make_shared<Pin>(state_, std::move(runs));
 }
 
 void BlockPool::discard(RecordBlock* block) {
@@ -115,7 +156,12 @@ void BlockPool::discard(RecordBlock* block) {
 
 std::int64_t BlockPool::bytes_in_use() const {
   MutexLock lock(state_->mutex);
-  return state_->used_bytes;
+  return state_->used_bytes - state_->held_bytes;
+}
+
+std::int64_t BlockPool::bytes_held() const {
+  MutexLock lock(state_->mutex);
+  return state_->held_bytes;
 }
 
 std::int64_t BlockPool::bytes_free() const {

@@ -66,5 +66,45 @@ TEST(BlockPool, ManyThreads) {
   EXPECT_EQ(pool.bytes_in_use(), 0);
 }
 
+TEST(BlockPool, PinnedRecordsOutliveThePool) {
+  auto pool = std::make_unique<BlockPool>();
+  RecordBlock* block = pool->acquire(1000);
+  block->data[0] = 7;
+  block->records = {{0, 1}, {1, 1}, {2, 1}};
+  pool->publish(block);
+  const std::int64_t bytes = pool->bytes_in_use();
+  std::shared_ptr<RecordPin> first = pool->pin({{block, 0, 1}});
+  std::shared_ptr<RecordPin> second = pool->pin({{block, 1, 1}});
+
+  // The third record is still on its way: the block is the pipeline's.
+  first->hand_over();
+  EXPECT_EQ(pool->bytes_in_use(), bytes);
+  EXPECT_EQ(pool->bytes_held(), 0);
+  const RecordRun third{block, 2, 1};
+  pool->release({&third, 1});
+  EXPECT_EQ(pool->bytes_held(), 0);  // the second batch is not delivered yet
+  second->hand_over();
+  EXPECT_EQ(pool->bytes_in_use(), 0);
+  EXPECT_EQ(pool->bytes_held(), bytes);
+  first.reset();
+  EXPECT_EQ(pool->bytes_held(), bytes);
+
+  const std::uint8_t* data = block->data;
+  pool.reset();
+  EXPECT_EQ(*data, 7);
+  second.reset();
+}
+
+TEST(BlockPool, ABatchThatIsDroppedReleasesItsRecords) {
+  BlockPool pool;
+  RecordBlock* block = pool.acquire(1000);
+  block->records = {{0, 1}};
+  pool.publish(block);
+  pool.pin({{block, 0, 1}}).reset();
+  EXPECT_EQ(pool.bytes_in_use(), 0);
+  EXPECT_EQ(pool.bytes_held(), 0);
+  EXPECT_GT(pool.bytes_free(), 0);
+}
+
 }  // namespace
 }  // namespace headrace

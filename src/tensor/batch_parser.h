@@ -39,15 +39,16 @@ class RowLoader {
   virtual ~RowLoader() = default;
   /// The bytes of row `row`, in `memory`: until the next call with it.
   virtual Result<RecordBytes> load(std::size_t row, RowMemory* memory) = 0;
-  /// The same, in memory that stays until the loader goes.
+  /// The same, in memory that stays until the loader goes, or as long as what pins the rows.
   virtual Result<RecordBytes> load_and_keep(std::size_t row) = 0;
 };
 
 struct ParseInput {
-  std::vector<RecordBytes> rows;                ///< row order of the global batch
-  std::unique_ptr<RowLoader> loader = nullptr;  ///< when some of them have no data
-  std::vector<std::int64_t> replica_rows;       ///< rows of each replica; the sum is rows.size()
-  std::vector<RowOrigin> origins;               ///< one per row when the schema asks for origin, else empty
+  std::vector<RecordBytes> rows;           ///< row order of the global batch
+  RowLoader* loader = nullptr;             ///< when some of them have no data; outlives the job
+  std::vector<std::int64_t> replica_rows;  ///< rows of each replica; the sum is rows.size()
+  std::shared_ptr<const void> pin;         ///< keeps the rows readable; columns of views (Feature::view) hold it
+  std::vector<RowOrigin> origins;          ///< one per row when the schema asks for origin, else empty
 };
 
 class ParseJob {

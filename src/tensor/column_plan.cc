@@ -25,7 +25,7 @@ bool is_variable(const Feature& feature) {
     case FeatureKind::kTensor:
     case FeatureKind::kRaw:
     case FeatureKind::kListLength:
-      return feature.dtype == DType::kBytes;
+      return feature.dtype == DType::kBytes && !feature.view;
     case FeatureKind::kStack:
     case FeatureKind::kJagged:
       break;  // there is a feature per key instead
@@ -47,6 +47,7 @@ ColumnOp dense_op(const Feature& feature) {
   if (feature.kind == FeatureKind::kTensor) return ColumnOp::kTensor;
   if (feature.kind == FeatureKind::kRaw) return ColumnOp::kRaw;
   if (feature.kind == FeatureKind::kListLength) return ColumnOp::kListLength;
+  if (feature.view) return ColumnOp::kView;
   const bool scalar = element_count(feature.shape) == 1;
   if (feature.dtype == DType::kInt64) return scalar ? ColumnOp::kScalarInt64 : ColumnOp::kInt64s;
   return scalar ? ColumnOp::kScalarFloat : ColumnOp::kFloats;
@@ -91,6 +92,7 @@ ColumnPlan::ColumnPlan(const Schema& schema_in) : schema(schema_in) {
   }
   keys = std::make_shared<const KeySet>(key_names_);
   list_keys = std::make_shared<const KeySet>(list_key_names_);
+  has_views = schema.has_views();
 }
 
 void ColumnPlan::add_step(const Feature& feature) {

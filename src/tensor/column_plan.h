@@ -22,6 +22,7 @@ enum class ColumnOp : std::uint8_t {
   kFloats,       ///< a fixed number of values
   kTensor,       ///< numeric TensorProto
   kListLength,   ///< steps of a feature list that was noted
+  kView,         ///< one byte string, as a header that points into the record
   kRaw,          ///< the elements themselves
   kNoteValues,   ///< list of any length; int64, float32 or bytes
   kNoteStrings,  ///< a fixed number of byte strings
@@ -108,6 +109,7 @@ struct ColumnPlan {
   std::vector<std::size_t> dense_row_bytes;  ///< bytes per record of each dense column
   std::vector<PlannedColumn> columns;        ///< schema order
   std::int32_t slots = 0;                    ///< notes per record
+  bool has_views = false;                    ///< of the schema
   bool compares_rows = false;                ///< some features must have one shape in all rows of a batch
 
  private:

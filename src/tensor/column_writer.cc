@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/wire.h"
 #include "example/list_decoder.h"
 #include "example/scalar_decoder.h"
 #include "tensor/byte_order.h"
@@ -50,6 +52,16 @@ Status read_single_bytes(const Feature& feature, const FeatureView& list, std::s
   if (count < 0) return malformed_list(feature.wire_key());
   if (count != 1) return wrong_count(feature, count);
   *value = {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+  return {};
+}
+
+Status write_view(const Feature& feature, const FeatureView& list, std::uint8_t* slot) {
+  constexpr std::uint64_t kViewType = 3;
+  std::span<const std::uint8_t> value;
+  HEADRACE_RETURN_IF_ERROR(read_single_bytes(feature, list, &value));
+  store_u64(slot, value.size() << 2 | kViewType);
+  store_u64(slot + 8, std::bit_cast<std::uint64_t>(value.data()));
+  store_u64(slot + 16, 0);
   return {};
 }
 

@@ -24,6 +24,9 @@ Status read_single_bytes(const Feature& feature, const FeatureView& list, std::s
 /// A TensorProto of the feature's dtype and shape; `view` is scratch.
 Status write_tensor(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
                     CopyMode mode, TensorProtoView* view);
+/// The one byte string of `list` as a string header of VIEW type, which points into the record.
+Status write_view(const Feature& feature, const FeatureView& list, std::uint8_t* slot);
+
 /// Reads the proto and checks its dtype. `elements` are those of the feature's shape, -1 when it has unknown dimensions.
 Status read_tensor(const Feature& feature, std::span<const std::uint8_t> proto, std::int64_t elements,
                    TensorProtoView* view);

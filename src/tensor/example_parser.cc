@@ -25,6 +25,28 @@ struct ParserState {
   ScratchPool scratches;
 };
 
+// What the notes and the views of one task may point into instead of the records.
+struct MergedLists {
+  std::vector<MergedList> features;
+  std::vector<MergedList> feature_lists;
+};
+
+// What columns of views point into.
+struct ViewedMemory {
+  std::shared_ptr<const void> records;
+  std::vector<MergedLists> merged;
+};
+
+// The memory of such a column: whoever holds it holds what it points into, too.
+BufferPtr pinned(BufferPtr buffer, std::shared_ptr<const ViewedMemory> viewed) {
+  struct Both {
+    BufferPtr buffer;
+    std::shared_ptr<const ViewedMemory> viewed;
+  };
+  auto both = std::make_shared<Both>(Both{std::move(buffer), std::move(viewed)});
+  return {both, both->buffer.get()};
+}
+
 class ExampleJob : public ParseJob {
  public:
   ExampleJob(std::shared_ptr<ParserState> parser, ParseInput input, std::int64_t rows_per_task)
@@ -78,6 +100,8 @@ class ExampleJob : public ParseJob {
   Result<std::vector<Slice>> take() override {
     if (!failure_.ok()) return failure_;
     std::vector<Slice> slices(input_.replica_rows.size());
+    std::shared_ptr<const ViewedMemory> viewed;
+    if (plan_.has_views) viewed = std::make_shared<ViewedMemory>(ViewedMemory{input_.pin, std::move(merged_)});
     for (std::size_t r = 0; r < slices.size(); ++r) {
       const int replica = static_cast<int>(r);
       Slice& slice = slices[r];
@@ -88,6 +112,8 @@ class ExampleJob : public ParseJob {
         slice.columns.push_back(
             step.dense() ? dense_.take_column(plan_.schema.features[column.feature], replica, step.part, slice.rows)
                          : variable_.take_column(plan_, replica, step.variable, slice.rows));
+        BufferPtr& buffer = slice.columns.back().values.buffer;
+        if (step.op == ColumnOp::kView) buffer = pinned(std::move(buffer), viewed);
       }
       dense_.append_origin_columns(plan_, replica, slice.rows, &slice.columns);
     }
@@ -97,12 +123,6 @@ class ExampleJob : public ParseJob {
  private:
   enum class Phase { kRows, kValues, kDone };
 
-  // What the notes of one task may point into instead of the records.
-  struct MergedLists {
-    std::vector<MergedList> features;
-    std::vector<MergedList> feature_lists;
-  };
-
   Status begin() {
     const std::int64_t rows = std::accumulate(input_.replica_rows.begin(), input_.replica_rows.end(), std::int64_t{0});
     const auto given = static_cast<std::int64_t>(input_.rows.size());
@@ -111,6 +131,9 @@ class ExampleJob : public ParseJob {
     }
     if (plan_.schema.origin && input_.origins.size() != input_.rows.size()) {
       return invalid_argument("the schema asks for the origin of each row, which is not known here");
+    }
+    if (plan_.has_views && input_.pin == nullptr && !input_.rows.empty()) {
+      return invalid_argument("the schema asks for views of records that nothing keeps");
     }
     HEADRACE_ASSIGN_OR_RETURN(dense_, DenseColumns::allocate(plan_, input_.replica_rows, *parser_->pool));
     mode_ = CopyMode(parser_->pool->bytes_in_use());
@@ -145,8 +168,7 @@ class ExampleJob : public ParseJob {
     dense_.set_cursors(plan_, segment, scratch.cursors);
     dense_.write_origins(plan_, segment, input_.origins);
     return parse_rows(
-        {plan_, input_.rows, input_.loader.get(), segment, notes(), std::span(sums_).subspan(index * slots, slots)},
-        scratch);
+        {plan_, input_.rows, input_.loader, segment, notes(), std::span(sums_).subspan(index * slots, slots)}, scratch);
   }
 
   Status write_segment(std::size_t index, ParseScratch& scratch) {

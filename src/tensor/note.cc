@@ -129,7 +129,7 @@ Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const
   const FeatureView& list = scratch.views[step.key];
   if (step.op == ColumnOp::kNoteValues) return note_values(feature, step, list, scratch, notes);
   if (step.op == ColumnOp::kNoteOpen) {
-    if (list.kind == ListKind::kAbsent) return missing_feature(feature, record, scratch.reader.saw_feature_lists());
+    if (list.kind == ListKind::kAbsent) return missing_feature(feature, record, ignored_feature_lists(plan, scratch));
     return note_open_tensor(feature, list, scratch, notes);
   }
   const VariableColumn& column = plan.variables[step.variable];

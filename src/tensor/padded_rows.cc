@@ -22,7 +22,8 @@ void copy_padded(std::string_view record, std::uint8_t* to) {
 
 }  // namespace
 
-Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPool& pool, int num_threads) {
+Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPool& pool, int num_threads,
+                            bool copy_all) {
   PaddedRows padded;
   padded.rows.resize(records.size());
   std::vector<std::pair<std::size_t, std::size_t>> to_copy;  // row, place of its copy
@@ -32,7 +33,7 @@ Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPoo
   const std::uint8_t* run_end = nullptr;
   for (std::size_t row = records.size(); row-- > 0;) {
     const std::string_view record = records[row];
-    if (!record.empty()) {
+    if (!record.empty() && !copy_all) {
       const std::uint8_t* begin = begin_of(record);
       const std::uint8_t* end = begin + record.size();
       if (end != run_begin) run_end = end;

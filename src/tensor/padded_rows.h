@@ -22,7 +22,9 @@ struct PaddedRows {
   BufferPtr copies;               ///< their memory
 };
 
-/// kResourceExhausted when there is no memory for the copies. Copies on up to `num_threads` threads.
-Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPool& pool, int num_threads);
+/// kResourceExhausted when there is no memory for the copies. Copies on up to `num_threads` threads. With `copy_all` no row stays
+/// where it is: columns that point into the rows then need `copies` alone.
+Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPool& pool, int num_threads,
+                            bool copy_all = false);
 
 }  // namespace headrace

@@ -36,9 +36,10 @@ Result<Slice> parse_example(std::span<const std::string_view> serialized, const 
   if (schema.origin) return invalid_argument("origin: serialized examples of the caller come from no shard");
   HEADRACE_RETURN_IF_ERROR(check_num_threads(num_threads));
   auto pool = std::make_shared<BufferPool>();
-  HEADRACE_ASSIGN_OR_RETURN(PaddedRows padded, pad_rows(serialized, *pool, num_threads));
+  HEADRACE_ASSIGN_OR_RETURN(PaddedRows padded, pad_rows(serialized, *pool, num_threads, schema.has_views()));
   ParseInput input;
   input.rows = std::move(padded.rows);
+  input.pin = padded.copies;
   input.replica_rows = {static_cast<std::int64_t>(serialized.size())};
 
   const std::unique_ptr<ParseJob> job = make_example_parser(schema, pool)->begin(std::move(input), kRowsPerTask);

@@ -37,6 +37,8 @@ inline void prefetch(RecordBytes record) {
   switch (step.op) {
     case ColumnOp::kTensor:
       return write_tensor(feature, step, list, slot, scratch.mode, &scratch.tensor);
+    case ColumnOp::kView:
+      return write_view(feature, list, slot);
     case ColumnOp::kRaw:
       return write_raw(feature, step, list, slot, scratch.mode);
     default:
@@ -73,6 +75,7 @@ inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch
       case ColumnOp::kInt64s:
       case ColumnOp::kFloats:
       case ColumnOp::kTensor:
+      case ColumnOp::kView:
       case ColumnOp::kRaw:
         break;
       case ColumnOp::kListLength:
@@ -97,11 +100,11 @@ inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch
   return {};
 }
 
-// A record that is only located. Notes point into it until phase 2: then it stays.
+// A record that is only located. What points into it, notes until phase 2 and views, needs it to stay.
 [[gnu::noinline]] Status parse_late_row(const RowParserInput& input, std::size_t row, ParseScratch& scratch) {
   const auto slots = static_cast<std::size_t>(input.plan.slots);
-  const Result<RecordBytes> record =
-      slots > 0 ? input.loader->load_and_keep(row) : input.loader->load(row, &scratch.row);
+  const bool stays = slots > 0 || input.plan.has_views;
+  const Result<RecordBytes> record = stays ? input.loader->load_and_keep(row) : input.loader->load(row, &scratch.row);
   HEADRACE_RETURN_IF_ERROR(record.status());
   return parse_row(input.plan, *record, scratch, input.notes + row * slots, input.sums);
 }

@@ -52,7 +52,7 @@ def test_specs(shards):
         "box": hr.FixedLenFeature([4], hr.float32),
         "tags": hr.VarLenFeature(hr.int64),
         "image": hr.TensorFeature([4, 4, 3], hr.uint8),
-        "crop": hr.FixedLenFeature([], hr.string),
+        "crop": hr.TensorFeature([None, 3], hr.float32),
         "photo": hr.FixedLenFeature([], hr.string),
         "raw": hr.RawFeature([16], hr.uint8),
         "name": hr.FixedLenFeature([], hr.string),
@@ -62,6 +62,7 @@ def test_specs(shards):
         "rare": hr.VarLenFeature(hr.float32),
     }
     columns = hr.parse_example([record(row) for row in range(40)], schema.features)
+    assert columns["crop"].row_splits.numpy()[:3].tolist() == [0, 1, 3]
     assert columns["image"].shape == (40, 4, 4, 3) and columns["raw"].shape == (40, 16)
 
 

@@ -241,3 +241,16 @@ def test_dropped_iterators_stop_their_threads(images, strategy):
         next(iterator), next(iterator)
         del iterator
     assert threading.active_count() == before
+
+
+def test_strings_of_views_are_copied_and_outlive_their_records(tmp_path, strategy):
+    texts = [bytes([97 + number]) * (50_000 if number % 2 else 9_000) for number in range(16)]
+    path = str(tmp_path / "views.tfrecord")
+    with hr.TFRecordWriter(path) as writer:
+        for text in texts:
+            writer.write(hr.make_example({"text": text}))
+    views = hr.TFRecordDataset(path).shuffle(4).batch(8).parse({"text": hr.BytesFeature(view=True)})
+    batches = list(hrtf.distribute(views, strategy))
+    gc.collect()
+    found = [text for batch in batches for part in parts(batch["text"]) for text in np.asarray(part).tolist()]
+    assert sorted(found) == sorted(texts)
