@@ -6,7 +6,7 @@
 //                       .parse(schema).prefetch_to_device({.devices = {"/CPU:0", "/CPU:1"}}).open();
 //
 // The first wrong step is kept in status() and given back by every later step and by open(). Grammar:
-//   source -> {shard, take, skip, interleave, repeat, shuffle}* -> batch -> parse -> {take, skip}* -> prefetch_to_device
+//   source -> {shard, take, skip, filter, interleave, repeat, shuffle}* -> batch -> parse -> {take, skip}* -> prefetch_to_device
 // (interleave at most once and before the other record steps). Constructors touch no file; open() does.
 // A Dataset is a value: copies share the tree. It counts the iterators that delivered a batch (see open()); that count is
 // atomic, everything else is constant, so any thread may use it.
@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/filter.h"
 #include "headrace/position.h"
 #include "headrace/schema.h"
 #include "headrace/status.h"
@@ -94,6 +95,8 @@ class Dataset {
   Dataset repeat(std::optional<std::int64_t> count = std::nullopt) const;  ///< nothing or -1: for ever
   Dataset shuffle(const ShuffleOptions& options) const;
   Dataset shard(std::int64_t num_shards, std::int64_t index) const;
+  /// The records that `filter` keeps. The length of what follows is not known.
+  Dataset filter(Filter filter) const;
   Dataset take(std::int64_t count) const;  ///< records before batch, batches after; -1: all
   Dataset skip(std::int64_t count) const;  ///< -1: all
   Dataset batch(const BatchOptions& options) const;

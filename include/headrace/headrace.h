@@ -5,6 +5,7 @@
 #include "headrace/dataset.h"
 #include "headrace/device.h"
 #include "headrace/example.h"
+#include "headrace/filter.h"
 #include "headrace/pipeline.h"
 #include "headrace/position.h"
 #include "headrace/records.h"

@@ -95,6 +95,12 @@ void bind_record_steps(nb::class_<DatasetHandle>& type) {
           },
           "num_shards"_a, "index"_a)
       .def(
+          "filter",
+          [](const DatasetHandle& self, const Filter& filter) {
+            return DatasetHandle(self.dataset.filter(filter), self.schema);
+          },
+          "filter"_a)
+      .def(
           "take",
           [](const DatasetHandle& self, std::int64_t count) {
             return DatasetHandle(self.dataset.take(count), self.schema);

@@ -67,6 +67,7 @@ from .features import (
     ValueRowIds,
     VarLenFeature,
 )
+from .filters import feature
 from .key_patterns import match
 from .parsing import decode_raw, parse_example, parse_single_example, parse_tensor
 from .pipeline import Pipeline

@@ -1,6 +1,6 @@
 """Datasets: declared pipelines. Every step returns a new Dataset and checks its arguments at once.
 
-The steps and their order: TFRecordDataset, then {shard, take, skip, interleave, repeat, shuffle}, then batch, parse,
+The steps and their order: TFRecordDataset, then {shard, take, skip, filter, interleave, repeat, shuffle}, then batch, parse,
 {take, skip}, prefetch_to_device.
 """
 
@@ -9,6 +9,7 @@ import os
 from . import _core, arguments, key_patterns
 from .errors import ArgumentError
 from .features import to_schema
+from .filters import Condition
 from .pipeline import Pipeline, RecordBatchPipeline, RecordPipeline, open_core
 from .sequences import to_sequence_schema
 
@@ -61,6 +62,18 @@ class Dataset:
         return self._with(
             self._core.shard(arguments.integer("num_shards", num_shards), arguments.integer("index", index))
         )
+
+    def filter(self, condition):
+        """The records that meet `condition`, such as `hr.feature("label") == 3`; see headrace.feature.
+
+        Evaluated on the serialized Examples, without parsing anything else. The length of what follows is not known.
+
+        Raises:
+            SchemaError: when reading: a record cannot be compared; in its place in the stream.
+        """
+        if not isinstance(condition, Condition):
+            raise ArgumentError(f"condition={condition!r}: must be a comparison of headrace.feature(...)")
+        return self._with(self._core.filter(condition.to_core()))
 
     def take(self, count):
         """The first `count` elements: records before batch(), batches after it; -1: all."""

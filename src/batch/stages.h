@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "batch/batch_stage.h"
+#include "headrace/filter.h"
 #include "record/record_stage.h"
 
 namespace headrace {
@@ -14,6 +16,7 @@ namespace headrace {
 struct StageContext {
   std::uint32_t op_id = 0;
   BlockPool* blocks = nullptr;
+  std::function<Where(const RecordId&)> locate = nullptr;  ///< file, record and offset of a record, for a failure
 };
 
 /// The first `count` records of its input an epoch; -1 = all.
@@ -23,6 +26,8 @@ std::unique_ptr<RecordStage> make_skip(const StageContext&, std::unique_ptr<Reco
 /// Records index, index + num_shards, … of its input.
 std::unique_ptr<RecordStage> make_shard(const StageContext&, std::unique_ptr<RecordStage> input,
                                         std::int64_t num_shards, std::int64_t index);
+/// The records that `filter` (validated) keeps, evaluated by the thread that pulls.
+std::unique_ptr<RecordStage> make_filter(const StageContext&, std::unique_ptr<RecordStage> input, const Filter& filter);
 /// Its input `count` times; -1 = for ever. An endless repeat of an empty input is a failure.
 std::unique_ptr<RecordStage> make_repeat(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t count);
 

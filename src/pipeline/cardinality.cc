@@ -3,27 +3,46 @@
 #include <algorithm>
 
 namespace headrace {
+namespace {
 
-std::int64_t stream_elements(const std::shared_ptr<const Op>& last, std::int64_t source_records, bool ignore_repeat) {
-  std::int64_t n = source_records;  // kEndless passes through every step that can keep it
+// The steps that need the number of their input; kEndless passes through all of them.
+std::int64_t behind(const Op& op, std::int64_t n) {
+  if (n == kEndless) return n;
+  if (const auto* skip = std::get_if<SkipOp>(&op.arguments)) {
+    return std::max<std::int64_t>(0, n - std::max<std::int64_t>(0, skip->count));
+  }
+  if (const auto* shard = std::get_if<ShardOp>(&op.arguments)) {
+    return n / shard->num_shards + (n % shard->num_shards > shard->index ? 1 : 0);
+  }
+  if (const auto* batch = std::get_if<BatchOp>(&op.arguments)) {
+    const std::int64_t size = batch->options.size;
+    return batch->options.drop_remainder ? n / size : n / size + (n % size != 0 ? 1 : 0);
+  }
+  return n;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& last, std::int64_t source_records,
+                                            bool ignore_repeat) {
+  std::optional<std::int64_t> n = source_records;
   for (const Op* op : ops_in_order(last)) {
-    if (const auto* take = std::get_if<TakeOp>(&op->arguments)) {
-      if (take->count >= 0) n = n == kEndless ? take->count : std::min(n, take->count);
-    } else if (const auto* skip = std::get_if<SkipOp>(&op->arguments)) {
-      if (skip->count < 0) n = 0;
-      if (n != kEndless) n = std::max<std::int64_t>(0, n - std::max<std::int64_t>(0, skip->count));
-    } else if (const auto* shard = std::get_if<ShardOp>(&op->arguments)) {
-      if (n != kEndless) n = n / shard->num_shards + (n % shard->num_shards > shard->index ? 1 : 0);
+    if (std::holds_alternative<FilterOp>(op->arguments)) {
+      if (n != kEndless && n != 0) n = std::nullopt;
+    } else if (const auto* take = std::get_if<TakeOp>(&op->arguments)) {
+      if (take->count == 0) n = 0;
+      if (take->count > 0 && n) n = *n == kEndless ? take->count : std::min(*n, take->count);
     } else if (const auto* repeat = std::get_if<RepeatOp>(&op->arguments)) {
       if (ignore_repeat) continue;
-      if (repeat->count < 0) {
-        n = kEndless;
-      } else if (n != kEndless || repeat->count == 0) {
-        n = repeat->count == 0 ? 0 : n * repeat->count;
+      if (repeat->count <= 0) {
+        n = repeat->count < 0 ? kEndless : 0;
+      } else if (n && *n != kEndless) {
+        n = *n * repeat->count;
       }
-    } else if (const auto* batch = std::get_if<BatchOp>(&op->arguments)) {
-      const std::int64_t size = batch->options.size;
-      if (n != kEndless) n = batch->options.drop_remainder ? n / size : n / size + (n % size != 0 ? 1 : 0);
+    } else if (const auto* skip = std::get_if<SkipOp>(&op->arguments); skip != nullptr && skip->count < 0) {
+      n = 0;
+    } else if (n) {
+      n = behind(*op, *n);
     }
   }
   return n;

@@ -105,6 +105,11 @@ Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
   return DatasetBuilder::extend(*this, std::move(check), ShardOp{num_shards, index});
 }
 
+Dataset Dataset::filter(Filter filter) const {
+  Status check = filter.validate();
+  return DatasetBuilder::extend(*this, std::move(check), FilterOp{std::move(filter)});
+}
+
 Dataset Dataset::take(std::int64_t count) const {
   return DatasetBuilder::extend(*this, at_least("take", "count", count, -1), TakeOp{count});
 }

@@ -4,7 +4,8 @@ namespace headrace {
 namespace {
 
 constexpr const char* kWorkingOrder =
-    "TFRecordDataset -> interleave -> {shard, take, skip, repeat, shuffle} -> batch -> parse -> {take, skip, repeat} "
+    "TFRecordDataset -> interleave -> {shard, take, skip, filter, repeat, shuffle} -> batch -> parse -> {take, skip, "
+    "repeat} "
     "-> "
     "prefetch_to_device";
 
@@ -30,7 +31,7 @@ Status check_order(const std::shared_ptr<const Op>& last, const Op& next) {
       }
     }
   }
-  if (is(std::type_identity<ShardOp>()) || is(std::type_identity<ShuffleOp>())) {
+  if (is(std::type_identity<ShardOp>()) || is(std::type_identity<ShuffleOp>()) || is(std::type_identity<FilterOp>())) {
     if (batched) return refuse(next, "works on records and must stand before batch()");
   }
   if (is(std::type_identity<BatchOp>()) && batched) return refuse(next, "is there already");

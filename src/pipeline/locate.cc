@@ -2,6 +2,12 @@
 
 namespace headrace {
 
+Where where_of(const RecordId& id, const ShardList& shards) {
+  return {.path = shards.files[id.shard].path,
+          .record = static_cast<std::int64_t>(id.ordinal),
+          .offset = static_cast<std::int64_t>(id.offset)};
+}
+
 Status locate(const Status& failure, const RecordBatch& records, const ShardList& shards) {
   std::int64_t row = failure.where().row;
   if (row < 0) return failure;
@@ -10,12 +16,7 @@ Status locate(const Status& failure, const RecordBatch& records, const ShardList
       row -= run.count;
       continue;
     }
-    const RecordId id = record_id(run, static_cast<std::uint32_t>(row));
-    Where where;
-    where.path = shards.files[id.shard].path;
-    where.record = static_cast<std::int64_t>(id.ordinal);
-    where.offset = static_cast<std::int64_t>(id.offset);
-    return failure.with(where);
+    return failure.with(where_of(record_id(run, static_cast<std::uint32_t>(row)), shards));
   }
   return failure;
 }

@@ -8,6 +8,9 @@
 
 namespace headrace {
 
+/// File, record and offset.
+Where where_of(const RecordId& id, const ShardList& shards);
+
 /// A parse failure with file, record and offset of the row that its where names.
 Status locate(const Status& failure, const RecordBatch& records, const ShardList& shards);
 

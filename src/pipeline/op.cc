@@ -24,8 +24,8 @@ std::string join(std::initializer_list<std::string> parts) {
 
 std::string op_name(const Op& op) {
   static constexpr const char* kNames[] = {
-      "tfrecord",           "interleave",        "repeat", "shuffle", "shard", "take", "skip", "batch", "parse",
-      "prefetch_to_device", "assert_cardinality"};
+      "tfrecord",           "interleave",         "repeat", "shuffle", "shard", "take", "skip", "batch", "parse",
+      "prefetch_to_device", "assert_cardinality", "filter"};
   return kNames[op.arguments.index()];
 }
 
@@ -65,7 +65,8 @@ std::string op_arguments(const Op& op) {
             for (const Device& d : device.devices) names += (names.empty() ? "" : ",") + d.name;
             return names + "," + field("depth", device.options.depth);
           },
-          [](const CardinalityOp& cardinality) { return field("records", cardinality.records); }},
+          [](const CardinalityOp& cardinality) { return field("records", cardinality.records); },
+          [](const FilterOp& filter) { return filter.filter.text(); }},
       op.arguments);
 }
 

@@ -28,6 +28,9 @@ struct ShardOp {
   std::int64_t num_shards;
   std::int64_t index;
 };
+struct FilterOp {
+  Filter filter;
+};
 struct TakeOp {
   std::int64_t count;  ///< -1 = all
 };
@@ -52,7 +55,7 @@ struct Op {
   int id = 0;                       ///< 0 = the source; each step adds one
   std::shared_ptr<const Op> input;  ///< null for the source
   std::variant<SourceOp, InterleaveOp, RepeatOp, ShuffleOp, ShardOp, TakeOp, SkipOp, BatchOp, ParseOp, DeviceOp,
-               CardinalityOp>
+               CardinalityOp, FilterOp>
       arguments;
 };
 

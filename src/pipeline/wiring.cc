@@ -4,6 +4,7 @@
 
 #include "batch/stages.h"
 #include "pipeline/epoch_counter.h"
+#include "pipeline/locate.h"
 
 namespace headrace {
 namespace {
@@ -12,7 +13,8 @@ namespace {
 // positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(std::unique_ptr<RecordStage> source, BlockPool* blocks) : records_(std::move(source)), blocks_(blocks) {}
+  Wiring(std::unique_ptr<RecordStage> source, const SourceContext& context)
+      : records_(std::move(source)), blocks_(context.blocks), shards_(context.shards) {}
 
   void add(const Op& op, const Op* next) {
     if (fused_with_previous_) {
@@ -37,6 +39,9 @@ class Wiring {
     } else if (const auto* shard = std::get_if<ShardOp>(&op.arguments)) {
       ++stage_id_;
       records_ = make_shard(context(), std::move(records_), shard->num_shards, shard->index);
+    } else if (const auto* filter = std::get_if<FilterOp>(&op.arguments)) {
+      ++stage_id_;
+      records_ = make_filter(context(), std::move(records_), filter->filter);
     } else if (const auto* take = std::get_if<TakeOp>(&op.arguments)) {
       ++stage_id_;
       if (records_) {
@@ -66,7 +71,9 @@ class Wiring {
   }
 
  private:
-  StageContext context() const { return {stage_id_, blocks_}; }
+  StageContext context() const {
+    return {stage_id_, blocks_, [shards = shards_](const RecordId& id) { return where_of(id, *shards); }};
+  }
 
   void add_shuffle(const ShuffleOp& shuffle, std::int64_t epochs) {
     records_ = make_shuffle(context(), std::move(records_),
@@ -79,6 +86,7 @@ class Wiring {
   std::unique_ptr<RecordStage> records_;
   std::unique_ptr<BatchStage> batches_;  // once batch() was met
   BlockPool* const blocks_;
+  const std::shared_ptr<const ShardList> shards_;
   std::uint32_t stage_id_ = 0;
   bool fused_with_previous_ = false;  // this op is the second half of a fused shuffle and repeat
 };
@@ -92,9 +100,9 @@ SourceOptions source_options(const std::shared_ptr<const Op>& last) {
     options.cycle_length = interleave->options.cycle_length;
     options.block_length = interleave->options.block_length;
   }
-  // Without a shuffle, records are parsed while what was read is still in the cache.
+  // Without a shuffle, records are parsed while what was read is still in the cache. A filter must see them.
   const auto* shuffle = find_op<ShuffleOp>(last);
-  options.late_reading = shuffle != nullptr && shuffle->options.buffer_size > 1;
+  options.late_reading = shuffle != nullptr && shuffle->options.buffer_size > 1 && find_op<FilterOp>(last) == nullptr;
   return options;
 }
 
@@ -105,7 +113,7 @@ std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, c
   std::optional<std::int64_t> stated;
   const auto* cardinality = find_op<CardinalityOp>(last);
   if (cardinality != nullptr && options.read.on_corrupt == OnCorrupt::kRaise) stated = cardinality->records;
-  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records), stated), context.blocks);
+  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records), stated), context);
   const std::vector<const Op*> ops = ops_in_order(last);
   for (std::size_t i = 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
   return wiring.finish();

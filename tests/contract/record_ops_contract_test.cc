@@ -93,6 +93,22 @@ RecordStageCase shard_case(const std::string& name, std::int64_t num_shards, std
       });
 }
 
+// Keeps the records whose number is not below `from` or is one of `others`.
+RecordStageCase filter_case(const std::string& name, std::int64_t from, const std::vector<std::int64_t>& others) {
+  const FilterTerm bound{
+      .key = "n", .comparison = Comparison::kGreaterEqual, .operands = std::vector<std::int64_t>{from}};
+  const FilterTerm list{.key = "n", .comparison = Comparison::kIn, .operands = others};
+  const Filter filter{{bound, list}, {FilterStep::kTerm, FilterStep::kTerm, FilterStep::kOr}};
+  return stage_case(
+      name, [filter](const StageContext& c, auto input) { return make_filter(c, std::move(input), filter); },
+      [=](Expected epoch) {
+        std::erase_if(epoch.numbers, [&](std::int64_t number) {
+          return number < from && std::find(others.begin(), others.end(), number) == others.end();
+        });
+        return epoch;
+      });
+}
+
 RecordStageCase repeat_case(const std::string& name, int count) {
   return stage_case(
       name, [count](const StageContext& c, auto input) { return make_repeat(c, std::move(input), count); },
@@ -126,6 +142,9 @@ const bool kAsked = ask_record_stages({
     shard_case("shard_3_of_4", 4, 3),
     shard_case("shard_19_of_20", 20, 19),
     shard_case("shard_7_of_5000", 5000, 7),
+    filter_case("filter_all", 0, {}),
+    filter_case("filter_none", 1000, {}),
+    filter_case("filter_some", 30, {0, 1, 5, 20, 29}),
     repeat_case("repeat0", 0),
     repeat_case("repeat1", 1),
     repeat_case("repeat4", 4),

@@ -76,7 +76,10 @@ inline void see(std::span<const RecordRun> runs, std::vector<SeenRecord>* seen) 
     for (std::uint32_t i = 0; i < run.count; ++i) {
       const RecordId id = record_id(run, i);
       const auto payload = run.block->payload(run.first + i);
-      seen->push_back({id.shard, id.ordinal, id.offset, std::string(payload.begin(), payload.end())});
+      // Of a located record nothing but its place and size is known.
+      std::string bytes =
+          run.block->located() ? std::string(payload.size(), '?') : std::string(payload.begin(), payload.end());
+      seen->push_back({id.shard, id.ordinal, id.offset, std::move(bytes)});
     }
   }
 }

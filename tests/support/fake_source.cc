@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "headrace/example.h"
 #include "runtime/mutex.h"
 
 namespace headrace::testing {
@@ -191,8 +192,10 @@ std::int64_t fake_number(const RecordId& id, std::uint32_t shards) {
 }
 
 std::string fake_payload(std::int64_t number) {
-  std::string payload = "record " + std::to_string(number);
-  payload.resize(payload_size(number), ' ');
+  std::string payload = ExampleBuilder().add_int64("n", {&number, 1}).build();
+  const std::size_t padding = payload_size(number) - payload.size();
+  payload += {'\x7A', static_cast<char>(padding - 2)};  // an unknown field
+  payload.append(padding - 2, ' ');
   return payload;
 }
 

@@ -1,6 +1,6 @@
 // FakeSource: a record stage over records that are made up, for tests of the stages behind it.
 //
-// Record i of an epoch is ordinal i / shards of shard i % shards; its payload is "record <i>" and spaces, its length varies. The
+// Record i of an epoch is ordinal i / shards of shard i % shards; it is an Example whose int64 "n" is i, its length varies. The
 // source can fail or block in place of one record, and hands out fewer records than asked for when told to. One thread calls it.
 #pragma once
 
