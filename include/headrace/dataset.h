@@ -6,13 +6,14 @@
 //                       .parse(schema).prefetch_to_device({.devices = {"/CPU:0", "/CPU:1"}}).open();
 //
 // The first wrong step is kept in status() and given back by every later step and by open(). Grammar:
-//   source -> {shard, take, skip, filter, interleave, repeat, shuffle}* -> batch -> parse -> {take, skip}* -> prefetch_to_device
+//   source -> {shard, take, skip, filter, interleave, repeat, shuffle}* -> batch -> parse -> {map, take, skip}* -> prefetch_to_device
 // (interleave at most once and before the other record steps). Constructors touch no file; open() does.
 // A Dataset is a value: copies share the tree. It counts the iterators that delivered a batch (see open()); that count is
 // atomic, everything else is constant, so any thread may use it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,16 @@ struct BatchOptions {
   bool drop_remainder = false;
 };
 
+/// A function on a parsed batch: rows of a slice, and the first value of each column of MapOptions::columns, which it may
+/// change in place. Anything but 0 ends the stream with a failure.
+using MapFunction = std::function<int(std::int64_t rows, void* const* columns)>;
+
+struct MapOptions {
+  std::string name;                  ///< in the report
+  std::vector<std::string> columns;  ///< dense columns of numbers
+  MapFunction function;              ///< called by the engine's threads, for several batches at once
+};
+
 enum class Remainder : std::uint8_t { kSplit = 0 };
 
 struct DeviceOptions {
@@ -101,6 +112,8 @@ class Dataset {
   Dataset skip(std::int64_t count) const;  ///< -1: all
   Dataset batch(const BatchOptions& options) const;
   Dataset parse(Schema schema) const;
+  /// Each slice of each batch passes through `options.function`.
+  Dataset map(MapOptions options) const;
   Dataset prefetch_to_device(const DeviceOptions& options) const;
   /// States the records of an epoch of the source. An epoch with more (kInvalidArgument) or fewer (kDataLoss) ends in a
   /// failure behind all its records, unless damaged records are skipped.

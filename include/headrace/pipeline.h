@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "headrace/batch.h"
 #include "headrace/position.h"
@@ -45,6 +46,9 @@ class Pipeline {
 
   /// Position behind the last batch delivered (all replicas), or behind the `back`-th before it (at most 64 back).
   Result<Position> position(int back = 0) const;
+
+  /// For who works on batches before they count as delivered: the report gets a stage "map `name`" with the sums of all calls.
+  void count_map(const std::string& name, std::int64_t busy_ns, std::int64_t rows);
 
   /// Stops all work, joins, frees; idempotent; from any thread.
   void close();

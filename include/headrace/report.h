@@ -13,7 +13,7 @@ namespace headrace {
 class Pipeline;
 
 struct StageReport {
-  std::string name;            ///< "read", "order", "parse", "deliver"
+  std::string name;            ///< "read", "order", "parse", "map NAME" for each map(), "deliver"
   double busy_seconds = 0;     ///< summed over threads
   double starved_seconds = 0;  ///< waiting for input
   double blocked_seconds = 0;  ///< waiting for room downstream

@@ -134,6 +134,13 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
           },
           "schema"_a)
       .def(
+          "map",
+          [](const DatasetHandle& self, std::string name, std::vector<std::string> columns, std::uintptr_t address) {
+            const auto function = reinterpret_cast<int (*)(std::int64_t, void* const*)>(address);
+            return DatasetHandle(self.dataset.map({std::move(name), std::move(columns), function}), self.schema);
+          },
+          "name"_a, "columns"_a, "address"_a)
+      .def(
           "prefetch_to_device",
           [](const DatasetHandle& self, std::vector<std::string> devices, int depth) {
             return DatasetHandle(self.dataset.prefetch_to_device({.devices = std::move(devices), .depth = depth}),

@@ -171,6 +171,12 @@ void bind_pipeline(nb::module_& m) {
            "Slice of one replica; its k-th call gives the slice of batch k. Do not mix with next().")
       .def_prop_ro("replicas", [](const PipelineHandle& self) { return self.pipeline->replicas(); })
       .def("cardinality", [](const PipelineHandle& self) { return self.pipeline->cardinality(); })
+      .def(
+          "count_map",
+          [](PipelineHandle& self, const std::string& name, std::int64_t busy_ns, std::int64_t rows) {
+            self.pipeline->count_map(name, busy_ns, rows);
+          },
+          "name"_a, "busy_ns"_a, "rows"_a, "Adds to the stage `map NAME` of the report.")
       .def("position", position, "back"_a = 0, "Behind the last batch delivered, or the `back`-th before it.")
       .def(
           "close", [](PipelineHandle& self) { self.pipeline->close(); }, nb::call_guard<WithoutGil>(),

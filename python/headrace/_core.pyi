@@ -598,6 +598,9 @@ class Pipeline:
 
     def cardinality(self) -> int | None: ...
 
+    def count_map(self, name: str, busy_ns: int, rows: int) -> None:
+        """Adds to the stage `map NAME` of the report."""
+
     def position(self, back: int = 0) -> Position:
         """Behind the last batch delivered, or the `back`-th before it."""
 
@@ -649,6 +652,8 @@ class Dataset:
     def batch(self, size: int, drop_remainder: bool = False) -> Dataset: ...
 
     def parse(self, schema: Schema) -> Dataset: ...
+
+    def map(self, name: str, columns: Sequence[str], address: int) -> Dataset: ...
 
     def prefetch_to_device(self, devices: Sequence[str], depth: int = 2) -> Dataset: ...
 

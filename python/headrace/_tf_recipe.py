@@ -30,6 +30,7 @@ def shuffle_seed(dataset):
 
 def batch_size(dataset):
     """(rows of a global batch, whether every batch has that many)."""
+    dataset.refuse_functions("headrace.tensorflow, whose functions go to its own map=,")
     batch = declared(dataset, "batch")
     if batch is None:
         raise ArgumentError("pipeline: TensorFlow gets batches; add .batch(…).parse(features)")

@@ -1,15 +1,17 @@
 """Datasets: declared pipelines. Every step returns a new Dataset and checks its arguments at once.
 
 The steps and their order: TFRecordDataset, then {shard, take, skip, filter, interleave, repeat, shuffle}, then batch, parse,
-{take, skip}, prefetch_to_device.
+{map, take, skip}, prefetch_to_device.
 """
 
 import os
 
 from . import _core, arguments, key_patterns
+from .compiled import address_of
 from .errors import ArgumentError
 from .features import to_schema
 from .filters import Condition
+from .mapped import MappedPipeline
 from .pipeline import Pipeline, RecordBatchPipeline, RecordPipeline, open_core
 from .sequences import to_sequence_schema
 
@@ -25,12 +27,13 @@ class Dataset:
     The k-th iterator that delivered something starts at epoch k; see set_epoch.
     """
 
-    def __init__(self, core, spec=None, is_batched=False, devices=(), source=None):
+    def __init__(self, core, spec=None, is_batched=False, devices=(), source=None, functions=()):
         self._core = core
         self._spec = spec
         self._source = source or self  # the records as they lie in the shards
         self._is_batched = is_batched
         self._devices = tuple(devices)
+        self._functions = tuple(functions)  # (name, Python function) of map()
         # What is opened: the engine only ever delivers batches.
         self._runnable = core if is_batched else core.batch(_RECORDS_AT_A_TIME)
 
@@ -121,6 +124,35 @@ class Dataset:
         schema, spec = to_sequence_schema(context_features, sequence_features, origin)
         return self._with(self._core.parse(schema), spec=spec)
 
+    def map(self, function, columns=None, name=None):
+        """Each batch passes through `function`.
+
+        A compiled function, `int32 f(int64 rows, void** columns)`, as a numba cfunc or a ctypes function: it is called by the
+        engine's threads without Python's lock, for several batches at once, once for each device's share. columns[i] is the
+        first value of the i-th of `columns`, which it may change in place. Anything but 0 ends the stream with a ValueError.
+
+        Any other function takes a Batch, or what the function before it returned, and returns what the iteration then gives.
+        These run on one thread, up to two results ahead of the consumer, and stand behind everything else.
+
+        report() has a stage `map NAME` for each, with its time.
+
+        Args:
+            columns: names of dense columns of numbers; for compiled functions only.
+            name: in the report; the function's own name when None.
+        """
+        name = name or getattr(function, "__name__", type(function).__name__)
+        address = address_of(function)
+        if address is not None:
+            self.refuse_functions("a compiled function")
+            return self._with(self._core.map(name, [str(column) for column in columns or ()], address))
+        if not callable(function):
+            raise ArgumentError(f"function={function!r}: must be a function")
+        if columns is not None:
+            raise ArgumentError("columns: for compiled functions only; a Python function gets the whole batch")
+        if self._spec is None:
+            raise ArgumentError("map() needs batch() and parse() before it")
+        return self._with(self._core, functions=[*self._functions, (name, function)])
+
     def prefetch_to_device(self, devices, depth=2):
         """Cuts each batch into one share per device, resident there, `depth` of them (>= 1) ahead of the consumer.
 
@@ -167,7 +199,14 @@ class Dataset:
         """The devices of prefetch_to_device, by their canonical names."""
         return self._devices
 
+    def refuse_functions(self, what):
+        """ValueError when Python functions stand behind the batches: `what` needs the batches themselves."""
+        if self._functions:
+            raise ArgumentError(f"{what} cannot stand behind map({self._functions[-1][0]}), a Python function")
+
     def __iter__(self):
+        if self._functions:
+            return MappedPipeline(self, self._functions)
         if self._spec is not None:
             return Pipeline(self)
         return RecordBatchPipeline(self) if self._is_batched else RecordPipeline(self)
@@ -196,7 +235,8 @@ class Dataset:
         return open_core(self._runnable, position)
 
     def _with(self, core, **changes):
-        parts = {"spec": self._spec, "is_batched": self._is_batched, "devices": self._devices, "source": self._source}
+        parts = {"spec": self._spec, "is_batched": self._is_batched, "devices": self._devices}
+        parts.update(source=self._source, functions=self._functions)
         parts.update(changes)
         return Dataset(core, **parts)
 

@@ -36,6 +36,7 @@ class Arrays:
     def __init__(self, pipeline, sharding, structure):
         if pipeline._spec is None:
             raise ArgumentError("arrays: the pipeline needs batch() and parse()")
+        pipeline.refuse_functions("arrays")
         self._sharding = sharding
         self._devices = _devices_in_row_order(sharding)
         count = len(self._devices)

@@ -50,6 +50,7 @@ class DataLoader(IterableDataset):
                 f"DataLoader: the pipeline cuts batches into {pipeline.replicas} shares, but the world has "
                 f"{self.world_size} ranks"
             )
+        pipeline.refuse_functions("DataLoader")
         self._dataset = pipeline
         self._structure = structure
         self._state = None

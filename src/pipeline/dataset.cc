@@ -1,5 +1,6 @@
 #include "headrace/dataset.h"
 
+#include <algorithm>
 #include <random>
 
 #include "base/environment.h"
@@ -125,6 +126,20 @@ Dataset Dataset::batch(const BatchOptions& options) const {
 Dataset Dataset::parse(Schema schema) const {
   Status check = schema.validate();
   return DatasetBuilder::extend(*this, std::move(check), ParseOp{std::move(schema)});
+}
+
+Dataset Dataset::map(MapOptions options) const {
+  Status check;
+  if (options.function == nullptr) check = invalid_argument("map(): there is no function");
+  if (const auto* parse = find_op<ParseOp>(op_)) {
+    const std::vector<Feature>& features = parse->schema.features;
+    for (const std::string& name : options.columns) {
+      const bool known = std::any_of(features.begin(), features.end(),
+                                     [&name](const Feature& feature) { return feature.name == name; });
+      if (!known && check.ok()) check = invalid_argument("map(): parse() makes no column '" + name + "'");
+    }
+  }
+  return DatasetBuilder::extend(*this, std::move(check), MapOp{std::move(options)});
 }
 
 Dataset Dataset::prefetch_to_device(const DeviceOptions& options) const {

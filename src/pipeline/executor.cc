@@ -162,8 +162,14 @@ void Executor::run_task(const std::shared_ptr<InFlight>& batch, int task) {
   }
 }
 
+Result<std::vector<Slice>> Executor::take_mapped(ParseJob* job) const {
+  Result<std::vector<Slice>> slices = job->take();
+  if (slices.ok()) HEADRACE_RETURN_IF_ERROR(parts_.maps->apply(&*slices));
+  return slices;
+}
+
 void Executor::complete(InFlight* batch) {
-  Result<std::vector<Slice>> slices = batch->job->take();
+  Result<std::vector<Slice>> slices = take_mapped(batch->job.get());
   if (slices.ok()) {
     batch->slices = std::move(*slices);
   } else {
@@ -178,7 +184,7 @@ void Executor::complete(InFlight* batch) {
       do {
         for (int task = 0; task < job->tasks(); ++task) job->run(task);
       } while (job->finish_phase());
-      Result<std::vector<Slice>> partial = job->take();
+      Result<std::vector<Slice>> partial = take_mapped(job.get());
       if (partial.ok()) {
         batch->slices = std::move(*partial);
         batch->rows = good_rows;

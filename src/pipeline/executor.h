@@ -20,6 +20,7 @@
 #include "batch/batch_stage.h"
 #include "headrace/pipeline.h"
 #include "pipeline/in_flight.h"
+#include "pipeline/slice_maps.h"
 #include "record/record_loader.h"
 #include "runtime/probe.h"
 #include "runtime/thread.h"
@@ -35,6 +36,7 @@ struct ExecutorParts {
   BatchStage* stage = nullptr;
   BatchParser* parser = nullptr;
   BlockPool* blocks = nullptr;
+  SliceMaps* maps = nullptr;
   RecordLoader* loader = nullptr;  ///< of records that were only located
   TaskGroup* work = nullptr;
   const ShardList* shards = nullptr;
@@ -92,6 +94,8 @@ class Executor {
   void submit_tasks(const std::shared_ptr<InFlight>& batch);
   void run_task(const std::shared_ptr<InFlight>& batch, int task);
   void complete(InFlight* batch) HEADRACE_EXCLUDES(mutex_);
+  /// What the job made, and map() made of it.
+  Result<std::vector<Slice>> take_mapped(ParseJob* job) const;
   ParseInput parse_input(InFlight& batch, std::int64_t rows) const;
   std::int64_t rows_per_task(std::int64_t rows) const;
   void warn_stall() HEADRACE_REQUIRES(mutex_);

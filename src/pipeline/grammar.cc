@@ -4,10 +4,8 @@ namespace headrace {
 namespace {
 
 constexpr const char* kWorkingOrder =
-    "TFRecordDataset -> interleave -> {shard, take, skip, filter, repeat, shuffle} -> batch -> parse -> {take, skip, "
-    "repeat} "
-    "-> "
-    "prefetch_to_device";
+    "TFRecordDataset -> interleave -> {shard, take, skip, filter, repeat, shuffle} -> batch -> parse -> {map, take, "
+    "skip, repeat} -> prefetch_to_device";
 
 Status refuse(const Op& next, const std::string& reason) {
   return invalid_argument(op_name(next) + "() " + reason + "; the order that works: " + kWorkingOrder);
@@ -39,7 +37,7 @@ Status check_order(const std::shared_ptr<const Op>& last, const Op& next) {
     if (!batched) return refuse(next, "needs batch() before it: records are parsed a batch at a time");
     if (has<ParseOp>(last)) return refuse(next, "is there already");
   }
-  if (is(std::type_identity<DeviceOp>()) && !has<ParseOp>(last)) {
+  if ((is(std::type_identity<DeviceOp>()) || is(std::type_identity<MapOp>())) && !has<ParseOp>(last)) {
     return refuse(next, "needs batch() and parse() before it");
   }
   return {};

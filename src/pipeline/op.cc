@@ -25,7 +25,7 @@ std::string join(std::initializer_list<std::string> parts) {
 std::string op_name(const Op& op) {
   static constexpr const char* kNames[] = {
       "tfrecord",           "interleave",         "repeat", "shuffle", "shard", "take", "skip", "batch", "parse",
-      "prefetch_to_device", "assert_cardinality", "filter"};
+      "prefetch_to_device", "assert_cardinality", "filter", "map"};
   return kNames[op.arguments.index()];
 }
 
@@ -66,7 +66,12 @@ std::string op_arguments(const Op& op) {
             return names + "," + field("depth", device.options.depth);
           },
           [](const CardinalityOp& cardinality) { return field("records", cardinality.records); },
-          [](const FilterOp& filter) { return filter.filter.text(); }},
+          [](const FilterOp& filter) { return filter.filter.text(); },
+          [](const MapOp& map) {
+            std::string text = map.options.name;
+            for (const std::string& column : map.options.columns) text += "," + column;
+            return text;
+          }},
       op.arguments);
 }
 
@@ -80,9 +85,9 @@ std::vector<const Op*> ops_in_order(const std::shared_ptr<const Op>& last) {
 std::string order_spec(const std::shared_ptr<const Op>& last) {
   std::string text;
   for (const Op* op : ops_in_order(last)) {
-    const bool decides = !std::holds_alternative<ParseOp>(op->arguments) &&
-                         !std::holds_alternative<DeviceOp>(op->arguments) &&
-                         !std::holds_alternative<CardinalityOp>(op->arguments);
+    const bool decides =
+        !std::holds_alternative<ParseOp>(op->arguments) && !std::holds_alternative<MapOp>(op->arguments) &&
+        !std::holds_alternative<DeviceOp>(op->arguments) && !std::holds_alternative<CardinalityOp>(op->arguments);
     if (decides) text += (text.empty() ? "" : ";") + op_name(*op) + "(" + op_arguments(*op) + ")";
   }
   return text;

@@ -43,6 +43,9 @@ struct BatchOp {
 struct ParseOp {
   Schema schema;
 };
+struct MapOp {
+  MapOptions options;
+};
 struct DeviceOp {
   DeviceOptions options;
   std::vector<Device> devices;
@@ -55,7 +58,7 @@ struct Op {
   int id = 0;                       ///< 0 = the source; each step adds one
   std::shared_ptr<const Op> input;  ///< null for the source
   std::variant<SourceOp, InterleaveOp, RepeatOp, ShuffleOp, ShardOp, TakeOp, SkipOp, BatchOp, ParseOp, DeviceOp,
-               CardinalityOp, FilterOp>
+               CardinalityOp, FilterOp, MapOp>
       arguments;
 };
 

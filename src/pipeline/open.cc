@@ -107,6 +107,8 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.shards = shards_.get();
   parts.warnings = &warnings_;
   parts.trace = &trace_;
+  maps_ = std::make_unique<SliceMaps>(op_);
+  parts.maps = maps_.get();
   parts.loader = loader_.get();
   parts.read = &read_probe_;
   parts.order = &order_probe_;

@@ -104,7 +104,7 @@ Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
 
 Report Pipeline::Impl::report() const {
   Report report;
-  const auto add_stage = [&report](const char* name, const StageProbe& probe) {
+  const auto add_stage = [&report](const std::string& name, const StageProbe& probe) {
     constexpr double kSeconds = 1e-9;
     report.stages.push_back({name, static_cast<double>(probe.busy_ns.load()) * kSeconds,
                              static_cast<double>(probe.starved_ns.load()) * kSeconds,
@@ -114,6 +114,11 @@ Report Pipeline::Impl::report() const {
   add_stage("read", read_probe_);
   add_stage("order", order_probe_);
   add_stage("parse", parse_probe_);
+  for (const SliceMaps::Map& map : maps_->maps()) add_stage("map " + map.options.name, map.probe);
+  {
+    MutexLock lock(counted_mutex_);
+    for (const auto& [name, probe] : counted_maps_) add_stage("map " + name, probe);
+  }
   add_stage("deliver", deliver_probe_);
   report.warnings = warnings_.texts();
   for (const Op* op : ops_in_order(op_)) {
@@ -131,6 +136,13 @@ Report Pipeline::Impl::report() const {
   report.epoch = epoch_;
   report.batches = batches_;
   return report;
+}
+
+void Pipeline::Impl::count_map(const std::string& name, std::int64_t busy_ns, std::int64_t rows) {
+  MutexLock lock(counted_mutex_);
+  StageProbe& probe = counted_maps_[name];
+  probe.busy_ns.fetch_add(busy_ns, std::memory_order_relaxed);
+  probe.add(rows, 0);
 }
 
 Pipeline::Pipeline(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -158,6 +170,10 @@ Result<std::optional<Batch>> Pipeline::next() {
   while (next_for(kWaitSlice, &batch) == Wait::kTimeout) {
   }
   return batch;
+}
+
+void Pipeline::count_map(const std::string& name, std::int64_t busy_ns, std::int64_t rows) {
+  if (impl_->check_process().ok()) impl_->count_map(name, busy_ns, rows);
 }
 
 Wait Pipeline::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {

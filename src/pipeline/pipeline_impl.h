@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ class Pipeline::Impl {
   void close();
 
   Report report() const;
+  void count_map(const std::string& name, std::int64_t busy_ns, std::int64_t rows) HEADRACE_EXCLUDES(counted_mutex_);
   std::vector<TraceSpan> trace() const { return trace_.spans(); }
   /// kCancelled in a child of the process that opened the pipeline: none of the other functions may be called there.
   Status check_process() const;
@@ -80,6 +82,9 @@ class Pipeline::Impl {
   std::unique_ptr<TaskGroup> io_;
   std::unique_ptr<BatchStage> stage_;  // the sequencer's alone
   std::unique_ptr<BatchParser> parser_;
+  std::unique_ptr<SliceMaps> maps_;
+  mutable Mutex counted_mutex_;
+  std::map<std::string, StageProbe> counted_maps_ HEADRACE_GUARDED_BY(counted_mutex_);  // of count_map()
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Feeds> feeds_;
 

@@ -1,0 +1,45 @@
+#include "pipeline/slice_maps.h"
+
+namespace headrace {
+namespace {
+
+Status refuse(const MapOptions& options, const std::string& reason) {
+  return invalid_argument("map(" + options.name + "): " + reason);
+}
+
+// The first values of the columns that the function asks for.
+Result<std::vector<void*>> columns_of(const MapOptions& options, const Slice& slice) {
+  std::vector<void*> columns;
+  for (const std::string& name : options.columns) {
+    const Column* column = slice.find(name);
+    if (column == nullptr) return refuse(options, "there is no column '" + name + "'");
+    if (column->kind != ColumnKind::kDense || column->values.dtype == DType::kBytes) {
+      return refuse(options, "column '" + name + "' is not a dense column of numbers");
+    }
+    columns.push_back(column->values.data);
+  }
+  return columns;
+}
+
+}  // namespace
+
+SliceMaps::SliceMaps(const std::shared_ptr<const Op>& last) {
+  for (const Op* op : ops_in_order(last)) {
+    if (const auto* map = std::get_if<MapOp>(&op->arguments)) maps_.emplace_back().options = map->options;
+  }
+}
+
+Status SliceMaps::apply(std::vector<Slice>* slices) {
+  for (Map& map : maps_) {
+    const ProbeTimer timer(map.probe.busy_ns);
+    for (const Slice& slice : *slices) {
+      HEADRACE_ASSIGN_OR_RETURN(const std::vector<void*> columns, columns_of(map.options, slice));
+      const int answer = map.options.function(slice.rows, columns.data());
+      if (answer != 0) return refuse(map.options, "the function returned " + std::to_string(answer));
+      map.probe.add(slice.rows, 0);
+    }
+  }
+  return {};
+}
+
+}  // namespace headrace
