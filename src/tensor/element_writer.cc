@@ -20,40 +20,20 @@ ElementWriter::ElementWriter(const VariableColumn& column, const VariableMemory&
   }
 }
 
-bool ElementWriter::write(const FeatureView& list, std::int64_t count) {
-  if (strings_) return write_strings(list, count);
-  if (column_.dtype == DType::kInt64) {
-    if (decode_int64_list(list, reinterpret_cast<std::int64_t*>(to_), count) != count) return false;
-  } else if (!write_floats(list, count)) {
-    return false;
-  }
-  to_ += static_cast<std::size_t>(count) * size_;
-  return true;
-}
-
 std::int64_t ElementWriter::write_up_to(const FeatureView& list, std::int64_t limit) {
-  std::int64_t count = 0;
-  switch (list.kind) {
-    case ListKind::kAbsent:
-      return 0;
-    case ListKind::kInt64:
-      count = count_int64_list(list);
-      break;
-    case ListKind::kFloat:
-      count = count_float_list(list);
-      break;
-    case ListKind::kBytes: {
-      std::int64_t bytes = 0;
-      count = count_bytes_list(list, &bytes);
-      break;
-    }
-  }
-  return count <= limit && write(list, count) ? count : -1;
+  if (list.kind == ListKind::kAbsent) return 0;
+  if (strings_) return write_strings(list, limit);
+  const std::int64_t count = column_.dtype == DType::kInt64
+                                 ? decode_int64_list(list, reinterpret_cast<std::int64_t*>(to_), limit)
+                                 : write_floats(list, limit);
+  if (count < 0 || count > limit) return -1;
+  to_ += static_cast<std::size_t>(count) * size_;
+  return count;
 }
 
 bool ElementWriter::write_in_order(const Note& note, std::span<const std::int64_t> order) {
   if (strings_) {
-    if (!read_strings(note.view(), note.count)) return false;
+    if (read_strings(note.view(), note.count) != note.count) return false;
     for (const std::int64_t from : order) strings_->append(scratch_.strings[static_cast<std::size_t>(from)]);
     return true;
   }
@@ -89,31 +69,34 @@ void ElementWriter::pad(std::int64_t elements) {
   for (std::int64_t i = 0; i < elements; ++i, to_ += size_) std::memcpy(to_, column_.padding.data(), size_);
 }
 
-bool ElementWriter::write_floats(const FeatureView& list, std::int64_t count) {
+std::int64_t ElementWriter::write_floats(const FeatureView& list, std::int64_t limit) {
   const std::uint8_t* data = nullptr;
   std::uint64_t size = 0;
-  if (decode_bytes_scalar(list, &data, &size) && size == static_cast<std::size_t>(count) * size_) {
+  if (decode_bytes_scalar(list, &data, &size) && size % size_ == 0 &&
+      size / size_ <= static_cast<std::uint64_t>(limit)) {
     scratch_.mode.copy(to_, data, size);
-    return true;
+    return static_cast<std::int64_t>(size / size_);
   }
-  return decode_float_list(list, reinterpret_cast<float*>(to_), count) == count;
+  return decode_float_list(list, reinterpret_cast<float*>(to_), limit);
 }
 
-bool ElementWriter::write_strings(const FeatureView& list, std::int64_t count) {
+std::int64_t ElementWriter::write_strings(const FeatureView& list, std::int64_t limit) {
   const std::uint8_t* data = nullptr;
   std::uint64_t size = 0;
-  if (count == 1 && decode_bytes_scalar(list, &data, &size)) {
+  if (limit > 0 && decode_bytes_scalar(list, &data, &size)) {
     strings_->append(data, size);
-    return true;
+    return 1;
   }
-  if (!read_strings(list, count)) return false;
-  for (const std::string_view text : scratch_.strings) strings_->append(text);
-  return true;
+  const std::int64_t count = read_strings(list, limit);
+  for (std::int64_t i = 0; i < count; ++i) strings_->append(scratch_.strings[static_cast<std::size_t>(i)]);
+  return count;
 }
 
-bool ElementWriter::read_strings(const FeatureView& list, std::int64_t count) {
-  scratch_.strings.resize(static_cast<std::size_t>(count));
-  return decode_bytes_list(list, scratch_.strings.data(), count) == count;
+std::int64_t ElementWriter::read_strings(const FeatureView& list, std::int64_t limit) {
+  const auto room = static_cast<std::size_t>(limit);
+  if (scratch_.strings.size() < room) scratch_.strings.resize(room);
+  const std::int64_t count = decode_bytes_list(list, scratch_.strings.data(), limit);
+  return count <= limit ? count : -1;
 }
 
 }  // namespace headrace

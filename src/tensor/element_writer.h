@@ -18,14 +18,12 @@ class ElementWriter {
   ElementWriter(const VariableColumn& column, const VariableMemory& memory, std::int64_t element, std::int64_t position,
                 ParseScratch& scratch);
 
-  /// Writes the `count` values of a list of the column's kind; false when it has another number of them.
-  bool write(const FeatureView& list, std::int64_t count);
   /// Writes the values of a list of the column's kind that has at most `limit`: how many; -1 when it is malformed or longer.
   std::int64_t write_up_to(const FeatureView& list, std::int64_t limit);
+  /// Writes the `count` values of such a list; false when it has another number of them.
+  bool write(const FeatureView& list, std::int64_t count) { return write_up_to(list, count) == count; }
   /// Writes a note's values; false when they are no longer what was noted.
-  bool write(const Note& note) {
-    return note.kind == ListKind::kAbsent ? note.count == 0 : write(note.view(), note.count);
-  }
+  bool write(const Note& note) { return write(note.view(), note.count); }
   /// The same in another order: value order[i] of the note is the i-th one written.
   bool write_in_order(const Note& note, std::span<const std::int64_t> order);
   /// Writes the strings of a TensorProto.
@@ -35,9 +33,9 @@ class ElementWriter {
   void pad(std::int64_t elements);
 
  private:
-  bool write_floats(const FeatureView& list, std::int64_t count);
-  bool write_strings(const FeatureView& list, std::int64_t count);
-  bool read_strings(const FeatureView& list, std::int64_t count);
+  std::int64_t write_floats(const FeatureView& list, std::int64_t limit);
+  std::int64_t write_strings(const FeatureView& list, std::int64_t limit);
+  std::int64_t read_strings(const FeatureView& list, std::int64_t limit);
 
   const VariableColumn& column_;
   ParseScratch& scratch_;

@@ -21,17 +21,7 @@ std::int64_t allocations_of_one_batch(BatchParser& parser, const std::vector<Rec
   return allocation_count() - before;
 }
 
-TEST(ParseAllocations, AFewPerBatchNonePerRecord) {
-  const Feature tensor = list_of(FeatureKind::kTensor, "t", DType::kFloat32, {2, 2});
-  const Schema schema{.features = {fixed("a", DType::kInt64), fixed("x", DType::kFloat32),
-                                   with_default<std::int64_t>(fixed("d", DType::kInt64), {1}), tensor,
-                                   fixed("s", DType::kBytes), list_of(FeatureKind::kVarLen, "n", DType::kInt64),
-                                   list_of(FeatureKind::kVarLen, "m", DType::kBytes),
-                                   list_of(FeatureKind::kFixedLenSequence, "q", DType::kFloat32)}};
-  const std::vector<std::uint8_t> content(16);
-  std::string record = ints("a", {300}) + floats("x", {1}) + strings("s", {"text"}) + ints("n", {1, 2, 3}) +
-                       strings("m", {"a", "bc"}) + floats("q", {1, 2}) +
-                       strings("t", {*make_tensor_proto(DType::kFloat32, {2, 2}, content)});
+void expect_few_allocations(const Schema& schema, std::string record) {
   const std::size_t size = record.size();
   record.append(kRecordPadding, '\0');
   const RecordBytes row(reinterpret_cast<const std::uint8_t*>(record.data()), size);
@@ -47,6 +37,37 @@ TEST(ParseAllocations, AFewPerBatchNonePerRecord) {
   // Larger columns leave the shared buffer for one of their own: a handful more, not thousands.
   EXPECT_LE(allocations_of_one_batch(*parser, large), of_small + 16);
   EXPECT_LE(of_small, 100);
+}
+
+TEST(ParseAllocations, AFewPerBatchNonePerRecord) {
+  const Feature tensor = list_of(FeatureKind::kTensor, "t", DType::kFloat32, {2, 2});
+  const Schema schema{.features = {fixed("a", DType::kInt64), fixed("x", DType::kFloat32),
+                                   with_default<std::int64_t>(fixed("d", DType::kInt64), {1}), tensor,
+                                   fixed("s", DType::kBytes), list_of(FeatureKind::kVarLen, "n", DType::kInt64),
+                                   list_of(FeatureKind::kVarLen, "m", DType::kBytes),
+                                   list_of(FeatureKind::kFixedLenSequence, "q", DType::kFloat32)}};
+  const std::vector<std::uint8_t> content(16);
+  std::string record = ints("a", {300}) + floats("x", {1}) + strings("s", {"text"}) + ints("n", {1, 2, 3}) +
+                       strings("m", {"a", "bc"}) + floats("q", {1, 2}) +
+                       strings("t", {*make_tensor_proto(DType::kFloat32, {2, 2}, content)});
+  expect_few_allocations(schema, std::move(record));
+}
+
+TEST(ParseAllocations, SequencesAndSparseFeaturesNeitherPerStepNorPerRecord) {
+  Feature sparse = list_of(FeatureKind::kSparse, "v", DType::kBytes);
+  sparse.indices = {{.key = "i", .size = 9}};
+  Feature ragged = in_list(list_of(FeatureKind::kRagged, "r", DType::kInt64));
+  ragged.partitions = {{.kind = PartitionKind::kRowLengths, .key = "p"}};
+  const Schema schema{.features = {sparse, in_list(list_of(FeatureKind::kFixedLenSequence, "q", DType::kFloat32, {2})),
+                                   in_list(list_of(FeatureKind::kVarLen, "s", DType::kBytes)), ragged},
+                      .sequence = true};
+  const std::string context =
+      list_entry("v", field(1, bytes_list({"b", "a"}))) + list_entry("i", field(3, int_list({8, 1})));
+  const std::string lists = list_entry("q", float_step({1, 2}) + float_step({3, 4})) +
+                            list_entry("s", bytes_step({"a", "bc"}) + bytes_step({"d"})) +
+                            list_entry("r", int_step({1, 2, 3}) + int_step({4})) +
+                            list_entry("p", int_step({1, 2}) + int_step({1}));
+  expect_few_allocations(schema, field(1, context) + feature_lists(lists));
 }
 
 }  // namespace
