@@ -72,7 +72,7 @@ from .key_patterns import match
 from .parsing import decode_raw, parse_example, parse_single_example, parse_tensor
 from .pipeline import Pipeline
 from .records import TFRecordWriter, list_file, make_example, make_tensor, open_records
-from .sequences import parse_sequence_example
+from .sequences import parse_sequence_example, parse_single_sequence_example
 from .settings import Setting, apply_log_level as _apply_log_level, environment
 from .structure import rest, weight
 

@@ -31,11 +31,11 @@ def parse_example(serialized, features, num_threads=1):
         SchemaError: at the first record that does not fit, with its row and key.
         ValueError: for specs and arguments that cannot be.
     """
-    strings = _strings("serialized", serialized)
+    strings = to_strings("serialized", serialized)
     if isinstance(strings, bytes):
         return parse_single_example(strings, features)
     schema, _ = to_schema(features)
-    rank = len(getattr(strings, "shape", (1,)))
+    rank = rank_of(strings)
     if rank != 1:
         raise ArgumentError(f"serialized: Expected serialized to be a scalar or vector, found {rank} dimensions")
     parsed = _core.parse_example(strings, schema, arguments.small_integer("num_threads", num_threads, minimum=1))
@@ -58,7 +58,7 @@ def parse_single_example(serialized, features):
         SchemaError: when the Example does not fit, with its key.
         ValueError: for specs and arguments that cannot be.
     """
-    strings = _strings("serialized", serialized)
+    strings = to_strings("serialized", serialized)
     if not isinstance(strings, bytes):
         raise ArgumentError("serialized: Input serialized must be a scalar: one bytes; parse_example takes several")
     schema, _ = to_schema(features)
@@ -82,7 +82,7 @@ def parse_tensor(serialized, out_type, num_threads=1):
         BudgetError: protos of a few bytes that claim more than 1 GiB of equal elements.
     """
     dtype = as_dtype(out_type, "out_type")
-    strings = _strings("serialized", serialized)
+    strings = to_strings("serialized", serialized)
     return _core.parse_tensor(strings, dtype, arguments.small_integer("num_threads", num_threads, minimum=1))
 
 
@@ -105,7 +105,7 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, num
         ValueError: an out_type or fixed_length that cannot be.
     """
     dtype = as_dtype(out_type, "out_type")
-    strings = _strings("input_bytes", input_bytes)
+    strings = to_strings("input_bytes", input_bytes)
     return _core.decode_raw(
         strings,
         dtype,
@@ -115,7 +115,7 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, num
     )
 
 
-def _strings(parameter, value):
+def to_strings(parameter, value):
     """`value` as the engine takes it: bytes, a tuple, a BytesColumn, an Arrow array or a NumPy object array."""
     if isinstance(value, (bytes, _core.BytesColumn)):
         return value
@@ -133,4 +133,9 @@ def _strings(parameter, value):
         )
     if array.dtype != object:
         raise ArgumentError(f"{parameter}: expected an object array of bytes, found {array.dtype}")
-    return _strings(parameter, array.item()) if array.ndim == 0 else array
+    return to_strings(parameter, array.item()) if array.ndim == 0 else array
+
+
+def rank_of(strings):
+    """Dimensions of what to_strings() gives."""
+    return 0 if isinstance(strings, bytes) else len(getattr(strings, "shape", (1,)))

@@ -3,6 +3,7 @@
 from . import _core, arguments
 from .errors import ArgumentError
 from .features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature, to_core, to_specs
+from .parsing import rank_of, to_strings
 
 _LIST_SPECS = (FixedLenSequenceFeature, VarLenFeature, RaggedFeature)
 
@@ -31,7 +32,7 @@ def parse_sequence_example(serialized, context_features=None, sequence_features=
     """Parses serialized SequenceExamples; tf.io.parse_sequence_example.
 
     Args:
-        serialized: n of them: a list of bytes, a numpy array of bytes, or a BytesColumn.
+        serialized: n of them in one dimension, in any form that headrace.parsing takes.
         context_features: {name: spec}, any spec but FixedLenSequenceFeature; of headrace or of tf.io.
         sequence_features: {name: spec}, FixedLenSequenceFeature, VarLenFeature or RaggedFeature.
         num_threads: threads to parse on, >= 1.
@@ -46,14 +47,42 @@ def parse_sequence_example(serialized, context_features=None, sequence_features=
         SchemaError: at the first record that does not fit, with its row, key and step.
         ValueError: for specs and arguments that cannot be.
     """
-    if isinstance(serialized, (bytes, str)):
-        raise ArgumentError("serialized: must be a list of bytes; for one record, pass [record]")
-    if not isinstance(serialized, _core.BytesColumn):
-        serialized = tuple(serialized.tolist() if hasattr(serialized, "tolist") else serialized)
+    strings = to_strings("serialized", serialized)
+    rank = rank_of(strings)
+    if rank != 1:
+        raise ArgumentError(f"serialized: expected one dimension, found {rank}; parse_single_sequence_example takes one record")
     schema, places = _schema_by_part(context_features, sequence_features)
     threads = arguments.small_integer("num_threads", num_threads, minimum=1)
+    return _parts(places, _core.parse_example(strings, schema, threads))
+
+
+def parse_single_sequence_example(serialized, context_features=None, sequence_features=None):
+    """Parses one serialized SequenceExample; tf.io.parse_single_sequence_example.
+
+    Args:
+        serialized: bytes.
+        context_features, sequence_features: as for parse_sequence_example.
+
+    Returns:
+        (context, sequences), two dicts of columns without a dimension for the batch. context: as parse_single_example.
+        sequences: FixedLenSequenceFeature dense [steps, *shape]; VarLenFeature a Ragged [steps, None]; RaggedFeature a
+        Ragged [steps, None, ...].
+
+    Raises:
+        SchemaError: when the SequenceExample does not fit, with its key and step.
+        ValueError: for specs and arguments that cannot be.
+    """
+    strings = to_strings("serialized", serialized)
+    if not isinstance(strings, bytes):
+        raise ArgumentError("serialized: expected one bytes object; parse_sequence_example takes several")
+    schema, places = _schema_by_part(context_features, sequence_features)
+    return _parts(places, _core.parse_single_example(strings, schema))[:2]
+
+
+def _parts(places, columns):
+    """(context, sequences, lengths) of the columns of a schema of _schema_by_part()."""
     parts = {}, {}, {}
-    for (part, name), column in zip(places, _core.parse_example(serialized, schema, threads).values()):
+    for (part, name), column in zip(places, columns.values()):
         parts[part][name] = column
     return parts
 

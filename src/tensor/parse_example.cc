@@ -1,4 +1,5 @@
 // parse_example(), parse_single_example(): the pipeline's parser on bytes of the caller.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -12,15 +13,33 @@ namespace {
 
 constexpr std::int64_t kRowsPerTask = 256;
 
+// Every index begins with the row, which is 0: what follows moves up in place.
+void drop_row_of_indices(Column* column) {
+  const std::int64_t values = column->indices.shape[0];
+  const std::int64_t rank = column->indices.shape[1];
+  auto* to = reinterpret_cast<std::int64_t*>(column->indices.data);
+  const std::int64_t* from = to;
+  for (std::int64_t value = 0; value < values; ++value, from += rank) to = std::copy(from + 1, from + rank, to);
+  column->indices.shape[1] = rank - 1;
+  column->dense_shape = Shape(column->dense_shape.begin() + 1, column->dense_shape.end());
+}
+
 void drop_batch_dimension(Column* column) {
-  if (column->kind == ColumnKind::kJagged) return;  // one row of every key: its form does not change
-  if (column->kind == ColumnKind::kDense) {
-    const Shape& shape = column->values.shape;
-    column->values.shape = Shape(shape.begin() + 1, shape.end());
-    return;
+  switch (column->kind) {
+    case ColumnKind::kDense: {
+      const Shape& shape = column->values.shape;
+      column->values.shape = Shape(shape.begin() + 1, shape.end());
+      return;
+    }
+    case ColumnKind::kRagged:
+      column->row_splits.erase(column->row_splits.begin());
+      if (column->row_splits.empty()) column->kind = ColumnKind::kDense;
+      return;
+    case ColumnKind::kSparse:
+      return drop_row_of_indices(column);
+    case ColumnKind::kJagged:  // one row of every key: its form does not change
+      return;
   }
-  column->row_splits.erase(column->row_splits.begin());
-  if (column->row_splits.empty()) column->kind = ColumnKind::kDense;
 }
 
 Status without_row(const Status& failure) {

@@ -91,6 +91,26 @@ TEST(ParseSingleExample, HasNoBatchDimension) {
   EXPECT_THAT(slice->find("q")->values.shape, ElementsAre(2, 2));
 }
 
+TEST(ParseSingleExample, SparseIndicesAndStepsBegin) {
+  Feature sparse = list_of(FeatureKind::kSparse, "v", DType::kInt64);
+  sparse.indices = {{.key = "i", .size = 9}, {.key = "j", .size = 5}};
+  const Schema schema{.features = {sparse, in_list(list_of(FeatureKind::kFixedLenSequence, "q", DType::kInt64)),
+                                   in_list(list_of(FeatureKind::kVarLen, "s", DType::kBytes))},
+                      .sequence = true};
+  const std::string lists = list_entry("q", int_step({5}) + int_step({6})) +
+                            list_entry("s", bytes_step({"a", "b"}) + bytes_step({}) + bytes_step({"c"}));
+  const auto slice =
+      parse_single_example(ints("v", {7, 8}) + ints("i", {3, 0}) + ints("j", {4, 2}) + feature_lists(lists), schema);
+  ASSERT_TRUE(slice.ok()) << slice.status().to_string();
+  EXPECT_THAT(slice->find("v")->dense_shape, ElementsAre(9, 5));
+  EXPECT_THAT(slice->find("v")->indices.shape, ElementsAre(2, 2));
+  EXPECT_THAT(values_of<std::int64_t>(slice->find("v")->indices), ElementsAre(0, 2, 3, 4));
+  EXPECT_THAT(values_of<std::int64_t>(slice->find("v")->values), ElementsAre(8, 7));
+  EXPECT_THAT(slice->find("q")->values.shape, ElementsAre(2));
+  ASSERT_EQ(slice->find("s")->row_splits.size(), 1U);
+  EXPECT_THAT(splits_of(*slice->find("s")), ElementsAre(0, 2, 2, 3));
+}
+
 TEST(ParseSingleExample, FailuresNameTheKeyAndNoRow) {
   const Status status = parse_single_example("", {.features = {fixed("a", DType::kInt64)}}).status();
   EXPECT_EQ(status.code(), StatusCode::kSchemaMismatch);

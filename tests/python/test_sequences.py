@@ -51,6 +51,12 @@ def test_three_parts():
     assert lengths["x"].numpy().tolist() == [2, 1] and list(lengths) == ["x"]
 
 
+def test_one_record():
+    context, sequences = hr.parse_single_sequence_example(RECORDS[0], CONTEXT, LISTS)
+    assert context["id"].shape == () and context["id"].numpy() == 7 and context["name"].tolist() == b"first"
+    assert sequences["x"].numpy().tolist() == [1, 2] and sequences["v"].tolist() == [[0.5, 1.5], []]
+
+
 def test_sparse_coordinates_of_a_list():
     indices, values, shape = hr.parse_sequence_example(RECORDS, None, LISTS)[1]["v"].to_sparse()
     assert indices.tolist() == [[0, 0, 0], [0, 0, 1]] and values.tolist() == [0.5, 1.5] and shape.tolist() == [2, 2, 2]
@@ -162,6 +168,10 @@ def test_arguments_that_are_refused():
     for wrong in (b"one record", "text", [1]):
         with pytest.raises(ValueError, match="serialized"):
             hr.parse_sequence_example(wrong, CONTEXT, LISTS)
+    with pytest.raises(ValueError, match="found 2"):
+        hr.parse_sequence_example(np.array([RECORDS], dtype=object), CONTEXT, LISTS)
+    with pytest.raises(ValueError, match="parse_sequence_example takes several"):
+        hr.parse_single_sequence_example(RECORDS, CONTEXT, LISTS)
     with pytest.raises(ValueError, match="num_threads"):
         hr.parse_sequence_example(RECORDS, CONTEXT, LISTS, num_threads=0)
 

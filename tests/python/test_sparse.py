@@ -16,6 +16,13 @@ def test_values_at_their_indices():
     assert repr(column) == "<headrace.Sparse float32 [2, 100, 3], 2 values>"
 
 
+def test_one_record():
+    record = hr.make_example({"val": [0.5, -1.0], "ix0": [20, 3], "ix1": [0, 1]})
+    column = hr.parse_single_example(record, {"s": SPEC})["s"]
+    assert column.dense_shape == (100, 3) and column.indices.numpy().tolist() == [[3, 1], [20, 0]]
+    assert column.values.numpy().tolist() == [-1.0, 0.5]
+
+
 def test_already_sorted_and_strings():
     records = [hr.make_example({"val": [b"b", b"a"], "ix": [7, 2]})]
     sort = hr.SparseFeature("ix", "val", hr.string, 8)

@@ -99,6 +99,15 @@ def test_every_kind_of_column():
     assert lists["pairs"].shape == (4, 3, 2, 1)
 
 
+@pytest.mark.parametrize("row", range(len(RECORDS)))
+def test_one_record(row):
+    # VarLen features of the context are dense vectors here, SparseTensors there.
+    context = {name: spec for name, spec in CONTEXT.items() if name != "tags"}
+    ours = hr.parse_single_sequence_example(RECORDS[row], context, LISTS)
+    for part, wanted in zip(ours, tf.io.parse_single_sequence_example(RECORDS[row], context, LISTS)):
+        assert_same_columns(part, wanted)
+
+
 def test_no_lists_at_all():
     for records in ([sequence(), sequence()], [sequence({"id": [1]})], [b""]):
         _, lists, _ = in_both(records, CONTEXT, LISTS)

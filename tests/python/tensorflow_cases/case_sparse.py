@@ -51,6 +51,12 @@ def test_same_tensors():
     assert ours["n"].values.numpy().tolist() == [1, -1, 0, -1, 0, 1, -1, 0, -1]  # j of row 0 is 7, 999, 0
 
 
+@pytest.mark.parametrize("row", range(len(RECORDS)))
+def test_same_tensors_of_one_record(row):
+    specs = {name: spec for name, spec in SPECS.items() if name != "i"}
+    assert_same_columns(hr.parse_single_example(RECORDS[row], specs), tf.io.parse_single_example(RECORDS[row], specs))
+
+
 def test_no_records_at_all():
     assert_same_columns(hr.parse_example([], SPECS), tf.io.parse_example(np.array([], dtype=object), SPECS))
 
