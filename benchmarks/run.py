@@ -43,6 +43,7 @@ class Plan:
 
     def prepare(self, name):
         """The shards of a workload, made if they are not there."""
+        name = WORKLOADS[name].data or name
         told = []
 
         def on_progress(share):

@@ -21,6 +21,8 @@ function(headrace_target target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wno-missing-field-initializers
     $<$<BOOL:${HEADRACE_WERROR}>:-Werror>)
 
+  # a * b + c is rounded twice, on every CPU and in every kernel alike.
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 reports overlaps of 2^63 bytes in std::string's operator+ (its bug 105651).
     target_compile_options(${target} PRIVATE -Wno-restrict)

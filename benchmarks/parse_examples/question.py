@@ -6,7 +6,10 @@ from benchmarks.harness.comparison import Contender
 from benchmarks.harness.processes import TUNED_MALLOC
 from benchmarks.workloads.catalog import WORKLOADS
 
-STANDARD = ("ctr", "ctr_rand", "ragged", "cifar", "tensorproto", "floats11k", "imagenet")
+STANDARD = (
+    *("ctr", "ctr_rows", "ctr_rand", "ragged", "cifar", "tensorproto"),
+    *("floats11k", "floats11k_bf16", "imagenet"),
+)
 _BYTES_IN_MEMORY = 48 << 20  # beyond any cache
 HEADER = ("workload", "tf.io.parse_example", "its k rec/CPU-s", "headrace", "ratio, touched", "ratio, delivered")
 

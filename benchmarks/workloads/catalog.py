@@ -16,11 +16,12 @@ BYTES = "bytes"
 @dataclasses.dataclass(frozen=True)
 class Feature:
     """kind: fixed (dense), ragged (any number of values), tensor (serialized TensorProto), raw (the elements'
-    bytes)."""
+    bytes). transform: what is done to the values of a fixed one, as (name, arguments of it in headrace, ...)."""
 
     kind: str
     dtype: str
     shape: tuple[int, ...] = ()
+    transform: tuple[tuple, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Workload:
     record_bytes: int  # about; sizes the data set
     values: Callable  # (first record, count) -> one dict a record: feature name -> value for an Example
     compression: str | None = None
+    data: str = ""  # the workload whose records these are; empty: its own
 
 
 def words(stream, first, shape):
@@ -150,6 +152,9 @@ def _sized(size):
 
 
 _LABEL = {"label": Feature("fixed", "int64")}
+_TO_BFLOAT16 = (("scale", 2.0, -1.0), ("cast", "bfloat16"))
+_TO_ROWS = (("mod", 100_003), ("cast", "int32"))  # of an embedding table
+_CTR_ROWS = {name: Feature("fixed", "int64", (), _TO_ROWS) for name in _IDS}
 SIZES = {
     "100B": 100,
     "1KB": 1000,
@@ -170,6 +175,14 @@ WORKLOADS = {
         Workload("cifar", {"image": Feature("raw", "uint8", (3072,)), **_LABEL}, 3126, _cifar),
         Workload("tensorproto", {"image": Feature("tensor", "float32", (32, 32, 3)), **_LABEL}, 12361, _tensorproto),
         Workload("floats11k", {"values": Feature("fixed", "float32", (11000,)), **_LABEL}, 44055, _floats11k),
+        Workload("ctr_rows", {**_CTR_FEATURES, **_CTR_ROWS}, 704, _ctr, data="ctr"),
+        Workload(
+            "floats11k_bf16",
+            {"values": Feature("fixed", "float32", (11000,), _TO_BFLOAT16), **_LABEL},
+            44055,
+            _floats11k,
+            data="floats11k",
+        ),
         Workload("imagenet", _IMAGENET, 109965, _imagenet),
         *(
             Workload(f"size_{name}", {"data": Feature("fixed", BYTES), **_LABEL}, size + 40, _sized(size))

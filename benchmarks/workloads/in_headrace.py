@@ -13,7 +13,8 @@ def features(workload):
         dtype = getattr(hr, {"bytes": "string"}.get(feature.dtype, feature.dtype))
         shape = list(feature.shape)
         if feature.kind == "fixed":
-            specs[name] = hr.FixedLenFeature(shape, dtype)
+            transform = [getattr(hr, step)(*arguments) for step, *arguments in feature.transform]
+            specs[name] = hr.FixedLenFeature(shape, dtype, transform=transform)
         elif feature.kind == "ragged":
             specs[name] = hr.RaggedFeature(dtype, row_splits_dtype=hr.int64)
         elif feature.kind == "tensor":
@@ -45,7 +46,8 @@ def column(value):
         return Ragged(value.values.numpy(), value.row_splits.numpy())
     if isinstance(value, hr.BytesColumn):
         return Strings(value)
-    return value.numpy()
+    array = value.numpy()
+    return array.view(np.uint16) if array.dtype == "bfloat16" else array
 
 
 def columns(batch):

@@ -25,6 +25,15 @@ def specs(workload):
     return result
 
 
+_STEPS = {"scale": lambda x, mul, add: x * mul + add, "cast": tf.cast, "mod": tf.math.floormod}
+
+
+def _transform(values, feature):
+    for step, *arguments in feature.transform:
+        values = _STEPS[step](values, *arguments)
+    return values
+
+
 def parse_single(workload):
     """Serialized Example -> features, one record at a time: the program people start from."""
     wanted = specs(workload)
@@ -36,6 +45,7 @@ def parse_single(workload):
                 parsed[name] = tf.reshape(tf.io.parse_tensor(parsed[name], tf.as_dtype(feature.dtype)), feature.shape)
             elif feature.kind == "raw":
                 parsed[name] = tf.reshape(tf.io.decode_raw(parsed[name], tf.as_dtype(feature.dtype)), feature.shape)
+            parsed[name] = _transform(parsed[name], feature)
         return parsed
 
     return parse
@@ -73,6 +83,7 @@ def parse_batch(workload, way="decode_proto"):
                 parsed[name] = tf.reshape(
                     tf.io.decode_raw(parsed[name], tf.as_dtype(feature.dtype)), [-1, *feature.shape]
                 )
+            parsed[name] = _transform(parsed[name], feature)
         return parsed
 
     return parse
@@ -95,7 +106,9 @@ class Strings:
 
 
 def array(tensor):
-    """A NumPy view of an eager tensor; `numpy()` would copy."""
+    """A NumPy view of an eager tensor; `numpy()` would copy. Of bfloat16, which NumPy has not, the words."""
+    if tensor.dtype == tf.bfloat16:
+        tensor = tf.bitcast(tensor, tf.uint16)
     return np.asarray(memoryview(tensor))
 
 

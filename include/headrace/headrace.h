@@ -13,4 +13,5 @@
 #include "headrace/schema.h"
 #include "headrace/status.h"
 #include "headrace/trace.h"
+#include "headrace/transform.h"
 #include "headrace/types.h"

@@ -21,10 +21,17 @@ struct StageReport {
   std::int64_t bytes = 0;  ///< payload bytes that left the stage
 };
 
+/// What the transforms of one feature cost; part of what "parse" was busy.
+struct TransformReport {
+  std::string feature;      ///< the name of its column
+  double busy_seconds = 0;  ///< summed over threads; from a clock around every 16th run
+};
+
 struct Report {
-  std::vector<StageReport> stages;    ///< in flow order
-  std::vector<std::string> warnings;  ///< one per cause
-  std::vector<std::int64_t> seeds;    ///< of the shuffles, in op order
+  std::vector<StageReport> stages;          ///< in flow order
+  std::vector<TransformReport> transforms;  ///< in the order of the features that have some
+  std::vector<std::string> warnings;        ///< one per cause
+  std::vector<std::int64_t> seeds;          ///< of the shuffles, in op order
   std::int64_t epoch = 0;
   std::int64_t batches = 0;                  ///< delivered
   std::int64_t skipped = 0;                  ///< distinct records skipped as damaged

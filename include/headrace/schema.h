@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headrace/status.h"
+#include "headrace/transform.h"
 #include "headrace/types.h"
 
 namespace headrace {
@@ -63,7 +64,7 @@ struct Feature {
   std::string key;                ///< key in the record; empty = name
   std::vector<std::string> keys;  ///< kStack and kJagged: the keys in the record, in order; no two are equal
   FeatureKind kind = FeatureKind::kFixedLen;
-  DType dtype = DType::kFloat32;  ///< dtype of the column
+  DType dtype = DType::kFloat32;  ///< dtype of the column, before the transforms
   /// Per record; per step for kFixedLenSequence; kStack: [keys]. All dimensions are known, but kTensor may have any at -1
   /// (with `reshape` one), kRaw one.
   Shape shape;
@@ -90,11 +91,23 @@ struct Feature {
   /// elsewhere: kFixedLenSequence is dense [batch, longest, *shape] padded with 0 or "", kVarLen ragged [batch, None, None],
   /// kRagged ragged [batch, None, …]. Other kinds than these and kListLength are in no list.
   bool feature_list = false;
+  /// Applied in this order while the values are stored; docs/guides/transforms.md has what goes where.
+  std::vector<Transform> transforms;
 
   const std::string& wire_key() const { return key.empty() ? name : key; }
   /// Whether only the record knows its shape; of kTensor and kRaw.
   bool has_unknown_dims() const;
 };
+
+/// What the transforms of a feature make of its column.
+struct ColumnType {
+  DType dtype = DType::kFloat32;
+  Shape shape;                  ///< per record; per step or value where their number varies
+  std::int64_t limit = -1;      ///< steps or values of a record that are kept at most; -1: all
+  std::int64_t padded_to = -1;  ///< then each record has exactly that many, and the column is dense: [batch, n, *shape]
+};
+/// kInvalidArgument naming feature and transform when one of them makes no sense where it stands.
+Result<ColumnType> column_type(const Feature& feature);
 
 struct Schema {
   std::vector<Feature> features;  ///< in the order in which columns are delivered

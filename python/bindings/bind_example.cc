@@ -11,6 +11,7 @@
 #include "failure.h"
 #include "headrace/example.h"
 #include "headrace/schema.h"
+#include "transform_handle.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument names
@@ -109,6 +110,10 @@ void bind_schema(nb::module_& m) {
             self.indices.push_back({std::move(key), size});
           },
           "key"_a, "size"_a)
+      .def(
+          "add_transform",
+          [](Feature& self, const TransformHandle& handle) { self.transforms.push_back(handle.transform); },
+          "transform"_a)
       .def_prop_ro("dtype", [](const Feature& self) { return std::string(to_string(self.dtype)); })
       .def_prop_rw(
           "row_splits_dtype", [](const Feature& self) { return std::string(to_string(self.row_splits_dtype)); },

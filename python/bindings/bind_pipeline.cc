@@ -124,8 +124,14 @@ void bind_report(nb::module_& m) {
       .def_ro("records", &StageReport::records)
       .def_ro("bytes", &StageReport::bytes, "Payload bytes that left the stage.");
 
+  nb::class_<TransformReport>(m, "TransformReport", "What the transforms of one feature cost.")
+      .def_prop_ro("feature", [](const TransformReport& self) { return text_to_python(self.feature); })
+      .def_ro("busy_seconds", &TransformReport::busy_seconds,
+              "Summed over threads; part of what the parse stage was busy.");
+
   nb::class_<Report>(m, "Report", "What the probes of a pipeline say.")
       .def_ro("stages", &Report::stages, "In flow order.")
+      .def_ro("transforms", &Report::transforms, "In the order of the features that have some.")
       .def_prop_ro(
           "warnings",
           [](const Report& self) {

@@ -68,8 +68,9 @@ std::size_t ragged_dimensions(const Feature& feature) {
 }
 
 /// Ragged dimensions of a column and, of each, the length its rows all have, or -1.
-nb::list row_lengths(const Feature& feature) {
+nb::list row_lengths(const Feature& feature, const ColumnType& type) {
   nb::list lengths;
+  if (type.padded_to >= 0) return lengths;
   if (feature.kind == FeatureKind::kVarLen || feature.kind == FeatureKind::kRagged) {
     lengths.append(-1);
     if (feature.feature_list) lengths.append(-1);
@@ -82,19 +83,22 @@ nb::list row_lengths(const Feature& feature) {
 }
 
 nb::tuple describe(const Feature& feature) {
+  const ColumnType type = unwrap(column_type(feature));
   nb::list shape;
-  if (feature.kind == FeatureKind::kFixedLenSequence) shape.append(-1);
-  for (std::size_t d = ragged_dimensions(feature); d < feature.shape.size(); ++d) shape.append(feature.shape[d]);
+  if (feature.kind == FeatureKind::kFixedLenSequence || type.padded_to >= 0) shape.append(type.padded_to);
+  for (std::size_t d = ragged_dimensions(feature); d < type.shape.size(); ++d) shape.append(type.shape[d]);
   for (const SparseIndex& index : feature.indices) shape.append(index.size);
-  const bool sparse = feature.sparse || feature.kind == FeatureKind::kSparse;
+  // A sparse tensor holds one value at a place, and has no place without one.
+  const bool sparse =
+      (feature.sparse && type.padded_to < 0 && type.shape.empty()) || feature.kind == FeatureKind::kSparse;
   if (feature.unknown_rank && feature.unknown_dims == UnknownDims::kRagged) {
     raise(invalid_argument("column '" + feature.name +
                            "' is ragged and of unknown rank, which no tensor spec can say; "
                            "give its rank, such as shape=[None, None]"));
   }
-  return nb::make_tuple(text_to_python(feature.name), dtype_text(feature.dtype),
+  return nb::make_tuple(text_to_python(feature.name), dtype_text(type.dtype),
                         feature.unknown_rank ? nb::none() : nb::object(nb::tuple(shape)),
-                        nb::tuple(row_lengths(feature)), dtype_text(feature.row_splits_dtype), sparse);
+                        nb::tuple(row_lengths(feature, type)), dtype_text(feature.row_splits_dtype), sparse);
 }
 
 nb::list describe_columns(const DatasetHandle& self) {

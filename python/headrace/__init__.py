@@ -75,6 +75,21 @@ from .records import TFRecordWriter, list_file, make_example, make_tensor, open_
 from .sequences import parse_sequence_example, parse_single_sequence_example
 from .settings import Setting, apply_log_level as _apply_log_level, environment
 from .structure import rest, weight
+from .transforms import (
+    bucketize,
+    cast,
+    clip,
+    fill_nan,
+    hash_bucket,
+    log1p,
+    lookup,
+    mod,
+    normalize,
+    one_hot,
+    pad,
+    scale,
+    truncate,
+)
 
 _Mapping.register(Batch)
 _Mapping.register(Slice)

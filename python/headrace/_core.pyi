@@ -292,6 +292,48 @@ class Batch:
 
     def __repr__(self) -> str: ...
 
+class Transform:
+    """One transform as the engine sees it; see headrace/transform.h."""
+
+    @staticmethod
+    def cast(dtype: str) -> Transform: ...
+
+    @staticmethod
+    def scale(mul: Sequence[float], add: Sequence[float]) -> Transform: ...
+
+    @staticmethod
+    def normalize(mean: Sequence[float], std: Sequence[float]) -> Transform: ...
+
+    @staticmethod
+    def clip(lo: object, hi: object) -> Transform: ...
+
+    @staticmethod
+    def log1p() -> Transform: ...
+
+    @staticmethod
+    def fill_nan(value: float) -> Transform: ...
+
+    @staticmethod
+    def bucketize(boundaries: Sequence[float]) -> Transform: ...
+
+    @staticmethod
+    def one_hot(depth: int, dtype: str) -> Transform: ...
+
+    @staticmethod
+    def hash_bucket(buckets: int) -> Transform: ...
+
+    @staticmethod
+    def mod(divisor: int) -> Transform: ...
+
+    @staticmethod
+    def lookup(vocabulary: list, oov: object | None, num_oov_buckets: int) -> Transform: ...
+
+    @staticmethod
+    def truncate(count: int) -> Transform: ...
+
+    @staticmethod
+    def pad(count: int, value: object | None) -> Transform: ...
+
 class Feature:
     """One feature as the engine sees it; see headrace/schema.h."""
 
@@ -305,6 +347,8 @@ class Feature:
     def add_partition(self, kind: str, key: str = '', row_length: int = 0) -> None: ...
 
     def add_index(self, key: str, size: int) -> None: ...
+
+    def add_transform(self, transform: Transform) -> None: ...
 
     @property
     def dtype(self) -> str: ...
@@ -518,12 +562,26 @@ class StageReport:
     def bytes(self) -> int:
         """Payload bytes that left the stage."""
 
+class TransformReport:
+    """What the transforms of one feature cost."""
+
+    @property
+    def feature(self) -> object: ...
+
+    @property
+    def busy_seconds(self) -> float:
+        """Summed over threads; part of what the parse stage was busy."""
+
 class Report:
     """What the probes of a pipeline say."""
 
     @property
     def stages(self) -> list[StageReport]:
         """In flow order."""
+
+    @property
+    def transforms(self) -> list[TransformReport]:
+        """In the order of the features that have some."""
 
     @property
     def warnings(self) -> list:

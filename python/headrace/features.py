@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, arguments
-from .dtypes import as_dtype, int32, int64, numpy_dtype
+from . import _core, arguments, transforms
+from .dtypes import as_dtype, float32, int32, int64, numpy_dtype
 from .errors import ArgumentError
 from .key_patterns import Match as _Match
 from .tf_specs import translate
@@ -23,18 +23,21 @@ class FixedLenFeature:
 
     Args:
         shape: dimensions per record, all known; [] for one value.
-        dtype: int64, float32 or string in the record; other types convert, with a range check.
-        default_value: used when the key is absent; one value, or as many as the shape has.
+        dtype: int64, float32 or string, what a record can hold. Another type of whole numbers or bool stands for int64
+            and hr.cast(dtype) before all transforms, another float type for float32 and hr.cast(dtype).
+        default_value: used when the key is absent; one value, or as many as the shape has. Transforms apply to it.
         key: key of the feature; the name of the column when None.
+        transform: what is done to the values on the way to the column, see headrace.transforms.
     """
 
     shape: Any
     dtype: Any
     default_value: Any = None
     key: Any = None
+    transform: Any = ()
 
     def to_core(self, name):
-        feature = _core.Feature(name, "fixed_len", as_dtype(self.dtype), _shape(name, self.shape), key=self.key or "")
+        feature = _list_feature(name, "fixed_len", self.dtype, _shape(name, self.shape), self.key)
         _set_default(feature, name, self.default_value)
         return feature
 
@@ -44,15 +47,18 @@ class VarLenFeature:
     """A list of any number of values: a Ragged of dtype; framework adapters hand out a sparse tensor.
 
     Args:
-        dtype: int64, float32 or string.
+        dtype: as FixedLenFeature.
         key: key of the feature; the name of the column when None.
+        transform: what is done to the values on the way to the column, see headrace.transforms.
+            hr.pad makes the column dense.
     """
 
     dtype: Any
     key: Any = None
+    transform: Any = ()
 
     def to_core(self, name):
-        feature = _core.Feature(name, "var_len", as_dtype(self.dtype), [], key=self.key or "")
+        feature = _list_feature(name, "var_len", self.dtype, [], self.key)
         feature.sparse = True
         return feature
 
@@ -66,8 +72,10 @@ class FixedLenSequenceFeature:
         dtype: as FixedLenFeature.
         allow_missing: whether the key may be absent, which gives 0 steps. Must be true but for the feature lists of a
             SequenceExample, as in TensorFlow.
-        default_value: one value to pad with; 0 or b"" when None, as it must be for feature lists.
+        default_value: one value to pad with; 0 or b"" when None, as it must be for feature lists. Transforms apply to it.
         key: key of the feature; the name of the column when None.
+        transform: what is done to the values on the way to the column, see headrace.transforms. The
+            steps of a feature list can be neither truncated nor padded.
     """
 
     shape: Any
@@ -75,10 +83,10 @@ class FixedLenSequenceFeature:
     allow_missing: bool = False
     default_value: Any = None
     key: Any = None
+    transform: Any = ()
 
     def to_core(self, name):
-        kind, shape = "fixed_len_sequence", _shape(name, self.shape)
-        feature = _core.Feature(name, kind, as_dtype(self.dtype), shape, key=self.key or "")
+        feature = _list_feature(name, "fixed_len_sequence", self.dtype, _shape(name, self.shape), self.key)
         feature.allow_missing = bool(self.allow_missing)
         _set_default(feature, name, self.default_value)
         return feature
@@ -140,11 +148,13 @@ class RaggedFeature:
     """Values cut into rows: a Ragged of dtype.
 
     Args:
-        dtype: int64, float32 or string.
+        dtype: as FixedLenFeature.
         value_key: key of the values; the name of the column when None.
         partitions: the ragged dimensions inside a record, outermost first; empty: one row per record.
         row_splits_dtype: int32 or int64, what framework adapters hand out. Ragged itself always has int64.
         validate: taken for TensorFlow's sake; partitions are always checked.
+        transform: what is done to the values on the way to the column, see headrace.transforms.
+            hr.truncate and hr.pad need a feature without partitions; hr.pad makes the column dense.
     """
 
     dtype: Any
@@ -152,6 +162,7 @@ class RaggedFeature:
     partitions: Any = ()
     row_splits_dtype: Any = int32
     validate: bool = False
+    transform: Any = ()
 
     RowSplits = RowSplits
     RowLengths = RowLengths
@@ -161,7 +172,7 @@ class RaggedFeature:
     UniformRowLength = UniformRowLength
 
     def to_core(self, name):
-        feature = _core.Feature(name, "ragged", as_dtype(self.dtype), [], key=self.value_key or "")
+        feature = _list_feature(name, "ragged", self.dtype, [], self.value_key)
         feature.row_splits_dtype = as_dtype(self.row_splits_dtype, "row_splits_dtype")
         for partition in self.partitions:
             if isinstance(partition, UniformRowLength):
@@ -192,6 +203,7 @@ class TensorFeature:
         reshape: the proto may have any shape that tf.reshape takes to `shape`, with at most one dimension unknown.
         unknown_dims: as above; None: "ragged", for shape=None "equal".
         padding_value: one value of dtype to pad with; 0, False or b"" when None.
+        transform: what is done to the values on the way to the column, see headrace.transforms.
 
     Errors while parsing:
         SchemaError: no TensorProto, another dtype or shape, values that do not fit the shape.
@@ -204,6 +216,7 @@ class TensorFeature:
     reshape: bool = False
     unknown_dims: Any = None
     padding_value: Any = None
+    transform: Any = ()
 
     def to_core(self, name):
         shape = [] if self.shape is None else _shape(name, self.shape, may_be_unknown=True)
@@ -230,6 +243,7 @@ class RawFeature:
             follows from it.
         unknown_dims: "ragged", "padded" or "equal"; None: "ragged", for shape=None "equal" (as decode_raw).
         padding_value: one value of dtype to pad with; 0 or False when None.
+        transform: what is done to the values on the way to the column, see headrace.transforms.
 
     Errors while parsing:
         SchemaError: bytes that are no whole number of elements or rows, or not as many as the shape needs.
@@ -242,6 +256,7 @@ class RawFeature:
     fixed_length: Any = None
     unknown_dims: Any = None
     padding_value: Any = None
+    transform: Any = ()
 
     def to_core(self, name):
         dtype = as_dtype(self.dtype)
@@ -267,10 +282,11 @@ class SparseFeature:
     Args:
         index_key: key of the int64 feature with the index of each value, or a list of keys, one per dimension.
         value_key: key of the values.
-        dtype: int64, float32 or string.
+        dtype: as FixedLenFeature.
         size: indices are in [0, size); a list when index_key is one.
         already_sorted: keep the order of the record; else the values of a row are sorted by index, values of one index in
             the order of the record.
+        transform: what is done to the values on the way to the column, see headrace.transforms.
     """
 
     index_key: Any
@@ -278,9 +294,10 @@ class SparseFeature:
     dtype: Any
     size: Any
     already_sorted: bool = False
+    transform: Any = ()
 
     def to_core(self, name):
-        feature = _core.Feature(name, "sparse", as_dtype(self.dtype), [], key=self.value_key)
+        feature = _list_feature(name, "sparse", self.dtype, [], self.value_key)
         feature.already_sorted = bool(self.already_sorted)
         keys = [self.index_key] if isinstance(self.index_key, str) else list(self.index_key)
         sizes = list(self.size) if hasattr(self.size, "__iter__") else [self.size]
@@ -300,17 +317,20 @@ class Stack:
 
     Args:
         keys: the keys, or a pattern such as "I*" (see key_patterns.py): all that fit it, in the order of their names.
-        dtype: int64 or float32.
-        default_value: used for a key that is absent; one value, or as many as there are keys.
+        dtype: numbers, as FixedLenFeature.
+        default_value: used for a key that is absent; one value, or as many as there are keys. Transforms apply to it.
+        transform: what is done to the values on the way to the column, see headrace.transforms. The
+            last dimension is that of the keys.
     """
 
     keys: Any
     dtype: Any
     default_value: Any = None
+    transform: Any = ()
 
     def to_core(self, name):
         keys = _keys(name, self.keys)
-        feature = _core.Feature(name, "stack", as_dtype(self.dtype), [len(keys)])
+        feature = _list_feature(name, "stack", self.dtype, [len(keys)])
         feature.keys = keys
         _set_default(feature, name, self.default_value)
         return feature
@@ -322,14 +342,16 @@ class Jagged:
 
     Args:
         keys: as in Stack. A key that is absent has an empty list.
-        dtype: int64, float32 or string.
+        dtype: as FixedLenFeature.
+        transform: what is done to the values on the way to the column, see headrace.transforms.
     """
 
     keys: Any
     dtype: Any = int64
+    transform: Any = ()
 
     def to_core(self, name):
-        feature = _core.Feature(name, "jagged", as_dtype(self.dtype), [])
+        feature = _list_feature(name, "jagged", self.dtype, [])
         feature.keys = _keys(name, self.keys)
         return feature
 
@@ -344,10 +366,12 @@ class BytesFeature:
             memoryview of BytesColumn.view, lives; the report counts them as held_by_consumer_bytes. A record keeps the
             whole block it was read in, which has up to 256 KiB of neighbours, so that this is for large values.
             TensorFlow gets a copy.
+        transform: what is done to the values on the way to the column, see headrace.transforms. Not with view.
     """
 
     key: Any = None
     view: bool = False
+    transform: Any = ()
 
     def to_core(self, name):
         feature = _core.Feature(name, "fixed_len", "bytes", [], key=self.key or "")
@@ -395,7 +419,10 @@ def to_specs(parameter, features):
 def to_core(name, spec):
     """The engine's Feature of one of this module's specs; ValueError naming the feature."""
     try:
-        return spec.to_core(name)
+        feature = spec.to_core(name)
+        for transform in transforms.as_list(name, spec.transform):
+            feature.add_transform(transform.to_core())
+        return feature
     except ArgumentError as error:
         if error.key is not None:
             raise
@@ -415,6 +442,20 @@ def _keys(name, keys):
         if not isinstance(key, str):
             raise ArgumentError(f"feature {name!r}: keys: {key!r} must be a str", key=name)
     return keys
+
+
+def _list_feature(name, kind, dtype, shape, key=None):
+    """A feature of a list. What a record cannot hold is read as the type that it can hold, and cast."""
+    dtype = as_dtype(dtype)
+    wire = dtype
+    if dtype.startswith(("int", "uint", "bool")):
+        wire = int64
+    elif dtype in ("float16", "bfloat16", "float64"):
+        wire = float32
+    feature = _core.Feature(name, kind, wire, shape, key=key or "")
+    if wire != dtype:
+        feature.add_transform(transforms.cast(dtype).to_core())
+    return feature
 
 
 def _shape(name, shape, may_be_unknown=False):

@@ -1,7 +1,7 @@
 """Feature specs written down: as Python source and as JSON, and read back from that JSON.
 
 The JSON is {"format": "headrace.features", "version": 1, "features": {name: {"kind": "FixedLenFeature", …}}}. Each spec
-has its arguments by name, those at their defaults left out; bytes are {"base64": …}.
+has its arguments by name, those at their defaults left out; bytes are {"base64": …}, transforms {"transform": "scale", …}.
 """
 
 import base64
@@ -12,6 +12,7 @@ import numpy as np
 from . import features as _features
 from .dtypes import DType, as_dtype
 from .errors import ArgumentError
+from .transforms import Transform, from_parameters
 
 FORMAT = "headrace.features"
 VERSION = 1
@@ -41,6 +42,9 @@ def to_code(features, notes=None):
 def _source(value):
     if isinstance(value, DType):
         return repr(value).replace("headrace.", "hr.", 1)
+    if isinstance(value, Transform):
+        parameters = (f"{name}={_source(_plain(name, given))}" for name, given in value.arguments)
+        return f"hr.{value.name}({', '.join(parameters)})"
     if dataclasses.is_dataclass(value):
         arguments = []
         for field, given in _given(value):
@@ -86,6 +90,8 @@ def to_json(features):
 def _to_json(value):
     if isinstance(value, DType):
         return str(value)
+    if isinstance(value, Transform):
+        return {"transform": value.name, **{name: _to_json(_plain(name, given)) for name, given in value.arguments}}
     if dataclasses.is_dataclass(value):
         return {"kind": type(value).__name__, **{field.name: _to_json(given) for field, given in _given(value)}}
     if isinstance(value, bytes):
@@ -119,6 +125,9 @@ def _from_json(name, value):
         return value
     if set(value) == {"base64"}:
         return base64.b64decode(value["base64"])
+    if "transform" in value and "kind" not in value:
+        parameters = {field: _from_json(name, item) for field, item in value.items() if field != "transform"}
+        return from_parameters(value["transform"], parameters)
     kind = _KINDS.get(value.get("kind"))
     if kind is None:
         raise ArgumentError(f"feature {name!r}: unknown kind {value.get('kind')!r}", key=name)

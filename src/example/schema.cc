@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
+#include "example/transform_program.h"
 
 namespace headrace {
 namespace {
@@ -312,6 +313,7 @@ Status Schema::validate() const {
     HEADRACE_RETURN_IF_ERROR(check_indices(feature));
     HEADRACE_RETURN_IF_ERROR(check_place(feature, sequence, std::span(features).first(i)));
     HEADRACE_RETURN_IF_ERROR(check_default(feature));
+    if (!feature.transforms.empty()) HEADRACE_RETURN_IF_ERROR(compile_transforms(feature).status());
     if (!names.insert(feature.name).second) return refuse(feature, "the name is there twice");
     if (origin && (feature.name == "_shard" || feature.name == "_record")) {
       return refuse(feature, "the name is taken by a column of origin=True");

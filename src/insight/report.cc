@@ -2,9 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "pipeline/pipeline_impl.h"
 
 namespace headrace {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 200;
+
+}  // namespace
 
 Result<Report> report(const Pipeline& pipeline) {
   HEADRACE_RETURN_IF_ERROR(pipeline.impl()->check_process());
@@ -21,6 +27,11 @@ std::string to_json(const Report& report) {
                               {"blocked_seconds", stage.blocked_seconds},
                               {"records", stage.records},
                               {"bytes", stage.bytes}});
+  }
+  json["transforms"] = nlohmann::ordered_json::array();
+  for (const TransformReport& transform : report.transforms) {
+    json["transforms"].push_back(
+        {{"feature", printable_utf8(transform.feature, kMaxNameBytes)}, {"busy_seconds", transform.busy_seconds}});
   }
   json["warnings"] = report.warnings;
   json["seeds"] = report.seeds;

@@ -120,6 +120,7 @@ Report Pipeline::Impl::report() const {
     for (const auto& [name, probe] : counted_maps_) add_stage("map " + name, probe);
   }
   add_stage("deliver", deliver_probe_);
+  report.transforms = parser_->transform_reports();
   report.warnings = warnings_.texts();
   for (const Op* op : ops_in_order(op_)) {
     if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) report.seeds.push_back(*shuffle->options.seed);

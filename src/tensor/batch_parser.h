@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "headrace/batch.h"
+#include "headrace/report.h"
 #include "headrace/schema.h"
 #include "headrace/status.h"
 #include "tensor/buffer_pool.h"
@@ -67,6 +68,8 @@ class BatchParser {
   virtual ~BatchParser() = default;
   /// Any thread. `rows_per_task` is rounded up to a multiple of 64.
   virtual std::unique_ptr<ParseJob> begin(ParseInput input, std::int64_t rows_per_task) = 0;
+  /// What the transforms of each feature that has some took up to now. Any thread.
+  virtual std::vector<TransformReport> transform_reports() const { return {}; }
 };
 
 /// Parses Examples by `schema` (validated). Buffers come from `pool`.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "example/example_reader.h"
+#include "example/transform_program.h"
 #include "headrace/schema.h"
 
 namespace headrace {
@@ -20,7 +21,8 @@ enum class ColumnOp : std::uint8_t {
   kScalarFloat,
   kInt64s,       ///< a fixed number of values
   kFloats,       ///< a fixed number of values
-  kTensor,       ///< numeric TensorProto
+  kStrings,      ///< a fixed number of strings that transforms make numbers
+  kTensor,       ///< TensorProto
   kListLength,   ///< steps of a feature list that was noted
   kView,         ///< one byte string, as a header that points into the record
   kRaw,          ///< the elements themselves
@@ -31,6 +33,19 @@ enum class ColumnOp : std::uint8_t {
   kNoteSparse,   ///< list of any length with lists of indices
   kNoteList,     ///< feature list: a list of lists
   kNoteOpen,     ///< TensorProto or raw elements whose shape has open dimensions
+};
+
+/// Rows that are transformed at once, when they are small.
+constexpr std::size_t kStagedRows = 64;
+
+/// What transforms change in a step.
+struct StepTransforms {
+  TransformList list;
+  std::uint32_t number = 0;        ///< index in ColumnPlan::transformed
+  bool staged = false;             ///< dense columns: some rows at once, see transformed_columns.h; else row by row
+  std::size_t row_bytes = 0;       ///< dense columns: what becomes of a record's values
+  std::size_t stride = 0;          ///< staged: bytes from one record's slot in the column to the next one's
+  std::int64_t limit = INT64_MAX;  ///< variable columns: values of a record that are kept
 };
 
 /// One feature in the row loop; kept small, all of a wide schema stay in the first-level cache.
@@ -44,11 +59,23 @@ struct ColumnStep {
   std::uint32_t variable = 0;  ///< index in ColumnPlan::variables
   std::uint32_t part = 0;      ///< index in ColumnPlan::dense_row_bytes (dense columns)
   std::int64_t count = 1;      ///< values per record, per step for a sequence
-  std::size_t bytes = 0;       ///< bytes that it writes per record (dense columns)
-  std::size_t stride = 0;      ///< bytes from one record's slot to the next one's; of a stack, all its keys'
-  const std::uint8_t* fallback = nullptr;  ///< image of the default; null: the key is required (dense columns)
+  std::size_t bytes = 0;       ///< bytes of a record's values before transforms (dense columns)
+  /// Bytes from one record's slot to the next one's where phase 1 writes: in the column (of a stack, all its keys'), or in
+  /// the memory of staged rows.
+  std::size_t stride = 0;
+  /// Image of the default in a slot; null: the key is required (dense columns).
+  const std::uint8_t* fallback = nullptr;
+  const StepTransforms* transforms = nullptr;  ///< null: values are stored as they are read
 
   bool dense() const { return op <= ColumnOp::kRaw; }
+  bool staged() const { return transforms != nullptr && transforms->staged; }
+  /// Transformed row by row.
+  bool direct() const { return transforms != nullptr && !transforms->staged; }
+  /// Bytes of a record's values in the column.
+  std::size_t row_bytes() const { return transforms == nullptr ? bytes : transforms->row_bytes; }
+  /// Bytes of its image: what phase 1 writes in a slot.
+  std::size_t fallback_bytes() const { return direct() ? transforms->row_bytes : bytes; }
+  std::size_t column_stride() const { return staged() ? transforms->stride : stride; }
 };
 
 /// How the elements of a variable column are arranged.
@@ -77,15 +104,19 @@ struct VariableColumn {
   std::int32_t slot = 0;
   VariableKind kind = VariableKind::kFixed;
   DType dtype = DType::kInt64;
-  std::int64_t stride = 1;  ///< kFixed: elements per record; kSequence: per step; kRagged: per innermost row
-  Shape inner_shape;        ///< dimensions inside a step or an innermost row; kOpen: the feature's shape
+  std::size_t value_bytes = 8;  ///< numeric columns: what one value is in the column
+  std::int64_t stride = 1;      ///< kFixed: elements per record; kSequence: per step; kRagged: per innermost row
+  Shape inner_shape;            ///< dimensions inside a step or an innermost row; kOpen: inside an element
   /// Outermost first; uniform ones at the end are in inner_shape instead. Of a ragged feature list the first are the steps,
   /// of which only the number of rows means anything.
   std::vector<RaggedLevel> levels;
   std::vector<SparseDimension> dimensions;    ///< kSparse: outermost first
   std::vector<std::string> fallback_strings;  ///< kFixed: `stride` of them, when there is a default
-  std::vector<std::uint8_t> padding;          ///< kSequence, kOpen: image of one padding element (numeric)
-  std::string padding_string;                 ///< the same for bytes
+  /// kSequence, kOpen: image of the padding, again and again along a row (numeric). One element without transforms.
+  std::vector<std::uint8_t> padding;
+  std::string padding_string;                  ///< the same for bytes
+  std::int64_t padded_to = -1;                 ///< kSequence: steps of every row; -1: the longest of the batch
+  const StepTransforms* transforms = nullptr;  ///< null: values are stored as they are read
   std::uint32_t jagged_keys = 0;   ///< keys of the jagged column that it is a part of; 0: it is a column of its own
   std::uint32_t jagged_place = 0;  ///< which of them it is
   std::shared_ptr<const std::vector<std::string>> keys;  ///< the keys, for the first of them
@@ -108,21 +139,31 @@ struct ColumnPlan {
   std::vector<VariableColumn> variables;     ///< in the order of the steps
   std::vector<std::size_t> dense_row_bytes;  ///< bytes per record of each dense column
   std::vector<PlannedColumn> columns;        ///< schema order
+  std::vector<ColumnType> types;             ///< of the columns
+  std::vector<std::uint32_t> transformed;    ///< features with transforms
+  std::vector<std::uint32_t> staged;         ///< steps
+  std::size_t largest_direct = 0;            ///< most bytes of a record's values that are transformed row by row
+  std::size_t staging_bytes = 0;             ///< of kStagedRows rows of all staged steps as they are read
+  std::size_t largest_staged = 0;            ///< most bytes that kStagedRows rows of one of them become
   std::int32_t slots = 0;                    ///< notes per record
   bool has_views = false;                    ///< of the schema
   bool compares_rows = false;                ///< some features must have one shape in all rows of a batch
+  bool borrows_rows = false;                 ///< notes, views or staged strings may point into a row
 
  private:
-  void add_step(const Feature& feature);
+  void add_step(const Feature& feature, std::size_t stacked_keys = 1);
   std::uint32_t key_index(const Feature& feature, const std::string& key);
-  void add_dense(const Feature& feature, ColumnStep* step);
-  void add_variable(const Feature& feature, ColumnStep* step);
+  StepTransforms* add_transforms(const Feature& feature);
+  void add_dense(const Feature& feature, std::size_t stacked_keys, StepTransforms* transforms, ColumnStep* step);
+  const std::uint8_t* add_fallback(const Feature& feature, const ColumnStep& step);
+  void add_variable(const Feature& feature, StepTransforms* transforms, ColumnStep* step);
   void add_ragged(const Feature& feature, VariableColumn* column, ColumnStep* step);
-  void add_open(const Feature& feature, ColumnStep* step);
+  void add_open(const Feature& feature, const StepTransforms* transforms, ColumnStep* step);
 
   std::vector<std::string> key_names_;
   std::vector<std::string> list_key_names_;
   std::vector<std::unique_ptr<std::vector<std::uint8_t>>> images_;
+  std::vector<std::unique_ptr<StepTransforms>> transforms_;
 };
 
 }  // namespace headrace

@@ -30,14 +30,21 @@ std::int64_t write_int64s(const ColumnStep& step, const FeatureView& list, std::
 }
 
 std::int64_t write_floats(const ColumnStep& step, const FeatureView& list, std::uint8_t* slot, CopyMode mode) {
-  // One packed chunk of the right length is the array itself.
-  const std::uint8_t* data = nullptr;
-  std::uint64_t size = 0;
-  if (decode_bytes_scalar(list, &data, &size) && size == step.bytes) {
-    mode.copy(slot, data, size);
+  if (const std::uint8_t* values = packed_floats(step, list)) {
+    mode.copy(slot, values, step.bytes);
     return step.count;
   }
   return decode_float_list(list, reinterpret_cast<float*>(slot), step.count);
+}
+
+const std::uint8_t* packed_floats(const ColumnStep& step, const FeatureView& list) {
+  const std::uint8_t* data = nullptr;
+  std::uint64_t size = 0;
+  return decode_bytes_scalar(list, &data, &size) && size == step.bytes ? data : nullptr;
+}
+
+std::int64_t write_strings(const ColumnStep& step, const FeatureView& list, std::uint8_t* slot) {
+  return decode_bytes_list(list, reinterpret_cast<std::string_view*>(slot), step.count);
 }
 
 Status read_single_bytes(const Feature& feature, const FeatureView& list, std::span<const std::uint8_t>* value) {
@@ -112,6 +119,19 @@ Status write_tensor(const Feature& feature, const ColumnStep& step, const Featur
   }
   const Status decoded = decode_tensor_proto(*view, slot);
   return decoded.ok() ? decoded : decoded.with(at_feature(feature, tensor_text(feature.dtype, feature.shape), ""));
+}
+
+Status write_string_tensor(const Feature& feature, const ColumnStep& step, const FeatureView& list, std::uint8_t* slot,
+                           ParseScratch& scratch) {
+  std::span<const std::uint8_t> proto;
+  HEADRACE_RETURN_IF_ERROR(read_single_bytes(feature, list, &proto));
+  HEADRACE_RETURN_IF_ERROR(check_tensor(feature, proto, step.count, &scratch.tensor));
+  const Status decoded = decode_string_tensor(scratch.tensor, &scratch.strings);
+  if (!decoded.ok()) return decoded.with(at_feature(feature, tensor_text(feature.dtype, feature.shape), ""));
+  auto* to = std::copy(scratch.strings.begin(), scratch.strings.end(), reinterpret_cast<std::string_view*>(slot));
+  auto* const end = reinterpret_cast<std::string_view*>(slot) + step.count;
+  if (to != end) std::fill(to, end, scratch.strings.back());  // the last one stands for the rest
+  return {};
 }
 
 Status wrong_raw_size(const Feature& feature, std::span<const std::uint8_t> value, std::string expected) {

@@ -52,8 +52,8 @@ void DenseColumns::set_cursors(const ColumnPlan& plan, const Segment& segment, s
     if (!step.dense()) continue;
     if (step.part != part) before = 0;
     part = step.part;
-    cursors[i] = parts[part].data + static_cast<std::size_t>(segment.local_begin) * step.stride + before;
-    before += step.bytes;
+    cursors[i] = parts[part].data + static_cast<std::size_t>(segment.local_begin) * step.column_stride() + before;
+    before += step.row_bytes();
   }
 }
 
@@ -71,13 +71,13 @@ void DenseColumns::write_origins(const ColumnPlan& plan, const Segment& segment,
   }
 }
 
-Column DenseColumns::take_column(const Feature& feature, int replica, std::size_t part, std::int64_t rows) const {
+Column DenseColumns::take_column(const std::string& name, const ColumnType& type, int replica, std::size_t part,
+                                 std::int64_t rows) const {
   Shape shape;
-  shape.reserve(feature.shape.size() + 1);
+  shape.reserve(type.shape.size() + 1);
   shape.push_back(rows);
-  shape.insert(shape.end(), feature.shape.begin(), feature.shape.end());
-  return dense_column(feature.name, feature.dtype, std::move(shape),
-                      replicas_[static_cast<std::size_t>(replica)][part]);
+  shape.insert(shape.end(), type.shape.begin(), type.shape.end());
+  return dense_column(name, type.dtype, std::move(shape), replicas_[static_cast<std::size_t>(replica)][part]);
 }
 
 void DenseColumns::append_origin_columns(const ColumnPlan& plan, int replica, std::int64_t rows,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "headrace/batch.h"
@@ -23,8 +24,9 @@ class DenseColumns {
   void set_cursors(const ColumnPlan& plan, const Segment& segment, std::span<std::uint8_t*> cursors) const;
   void write_origins(const ColumnPlan& plan, const Segment& segment, std::span<const RowOrigin> origins) const;
 
-  /// The dense column of `feature` of one replica; `part` is that of its steps.
-  Column take_column(const Feature& feature, int replica, std::size_t part, std::int64_t rows) const;
+  /// A dense column of one replica; `part` is that of its steps.
+  Column take_column(const std::string& name, const ColumnType& type, int replica, std::size_t part,
+                     std::int64_t rows) const;
   /// `_shard` and `_record`.
   void append_origin_columns(const ColumnPlan& plan, int replica, std::int64_t rows,
                              std::vector<Column>* columns) const;

@@ -1,5 +1,6 @@
 #include "tensor/element_writer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@ namespace headrace {
 
 ElementWriter::ElementWriter(const VariableColumn& column, const VariableMemory& memory, std::int64_t element,
                              std::int64_t position, ParseScratch& scratch)
-    : column_(column), scratch_(scratch), size_(size_of(column.dtype)) {
+    : column_(column), scratch_(scratch), size_(column.value_bytes) {
   if (column.dtype == DType::kBytes) {
     strings_.emplace(BytesColumnMemory{memory.values, memory.offsets, memory.elements}, element, position,
                      scratch.mode);
@@ -22,6 +23,7 @@ ElementWriter::ElementWriter(const VariableColumn& column, const VariableMemory&
 
 std::int64_t ElementWriter::write_up_to(const FeatureView& list, std::int64_t limit) {
   if (list.kind == ListKind::kAbsent) return 0;
+  if (column_.transforms != nullptr) return write_transformed(list, limit, *column_.transforms);
   if (strings_) return write_strings(list, limit);
   const std::int64_t count = column_.dtype == DType::kInt64
                                  ? decode_int64_list(list, reinterpret_cast<std::int64_t*>(to_), limit)
@@ -61,12 +63,38 @@ void ElementWriter::write_fallback() {
   for (const std::string& text : column_.fallback_strings) strings_->append(text);
 }
 
-void ElementWriter::pad(std::int64_t elements) {
+void ElementWriter::pad(std::int64_t elements, std::int64_t place) {
   if (strings_) {
     for (std::int64_t i = 0; i < elements; ++i) strings_->append(column_.padding_string);
     return;
   }
-  for (std::int64_t i = 0; i < elements; ++i, to_ += size_) std::memcpy(to_, column_.padding.data(), size_);
+  const std::vector<std::uint8_t>& padding = column_.padding;
+  std::size_t at = static_cast<std::size_t>(place) * size_ % padding.size();
+  for (std::int64_t i = 0; i < elements; ++i, to_ += size_) {
+    std::memcpy(to_, padding.data() + at, size_);
+    at += size_;
+    if (at == padding.size()) at = 0;
+  }
+}
+
+std::int64_t ElementWriter::write_transformed(const FeatureView& list, std::int64_t limit,
+                                              const StepTransforms& transforms) {
+  const std::uint8_t* values = nullptr;
+  const std::int64_t found = read_values(list, limit, scratch_, &values);
+  const std::int64_t count = std::min(found, limit);  // a transform may have cut the list
+  if (count <= 0) return count;
+  if (strings_) {
+    for (std::int64_t i = 0; i < count; ++i) strings_->append(scratch_.strings[static_cast<std::size_t>(i)]);
+    return count;
+  }
+  const std::size_t bytes = static_cast<std::size_t>(count) * size_;
+  if (transforms.list.program.empty()) {
+    scratch_.mode.copy(to_, values, bytes);
+  } else if (run_transforms(transforms, values, to_, count, scratch_).index >= 0) {
+    return -1;
+  }
+  to_ += bytes;
+  return count;
 }
 
 std::int64_t ElementWriter::write_floats(const FeatureView& list, std::int64_t limit) {

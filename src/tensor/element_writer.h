@@ -18,7 +18,8 @@ class ElementWriter {
   ElementWriter(const VariableColumn& column, const VariableMemory& memory, std::int64_t element, std::int64_t position,
                 ParseScratch& scratch);
 
-  /// Writes the values of a list of the column's kind that has at most `limit`: how many; -1 when it is malformed or longer.
+  /// Writes the values of a list of the column's kind that has at most `limit`, or is cut there by a transform: how many;
+  /// -1 when it is malformed or longer.
   std::int64_t write_up_to(const FeatureView& list, std::int64_t limit);
   /// Writes the `count` values of such a list; false when it has another number of them.
   bool write(const FeatureView& list, std::int64_t count) { return write_up_to(list, count) == count; }
@@ -30,9 +31,11 @@ class ElementWriter {
   bool write_tensor(const Note& note);
   /// Writes the column's default, which is one of strings.
   void write_fallback();
-  void pad(std::int64_t elements);
+  /// Writes the elements of a row from its element `place` on.
+  void pad(std::int64_t elements, std::int64_t place);
 
  private:
+  std::int64_t write_transformed(const FeatureView& list, std::int64_t limit, const StepTransforms& transforms);
   std::int64_t write_floats(const FeatureView& list, std::int64_t limit);
   std::int64_t write_strings(const FeatureView& list, std::int64_t limit);
   std::int64_t read_strings(const FeatureView& list, std::int64_t limit);

@@ -2,6 +2,7 @@
 //
 //   kRows ──finish──▶ kValues (variable columns only) ──finish──▶ kDone ──take──▶ slices or failure
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -18,11 +19,21 @@ namespace {
 
 struct ParserState {
   ParserState(const Schema& schema, std::shared_ptr<BufferPool> pool_in)
-      : plan(std::make_shared<const ColumnPlan>(schema)), pool(std::move(pool_in)), scratches(plan) {}
+      : plan(std::make_shared<const ColumnPlan>(schema)),
+        pool(std::move(pool_in)),
+        scratches(plan),
+        transform_ns(plan->transformed.size()) {}
+
+  void add_cost(ParseScratch& scratch) {
+    for (std::size_t i = 0; i < transform_ns.size(); ++i) {
+      transform_ns[i].fetch_add(scratch.clocks[i].take_ns(), std::memory_order_relaxed);
+    }
+  }
 
   const std::shared_ptr<const ColumnPlan> plan;
   const std::shared_ptr<BufferPool> pool;
   ScratchPool scratches;
+  std::vector<std::atomic<std::int64_t>> transform_ns;  // by StepTransforms::number
 };
 
 // What the notes and the views of one task may point into instead of the records.
@@ -71,6 +82,7 @@ class ExampleJob : public ParseJob {
       MergedLists& merged = merged_[static_cast<std::size_t>(task)];
       merged = {scratch->reader.take_merged(), scratch->sequence_reader.take_merged()};
     }
+    parser_->add_cost(*scratch);
     parser_->scratches.give_back(std::move(scratch));
   }
 
@@ -109,9 +121,10 @@ class ExampleJob : public ParseJob {
       slice.columns.reserve(plan_.columns.size() + 2);
       for (const PlannedColumn& column : plan_.columns) {
         const ColumnStep& step = plan_.steps[column.step];
-        slice.columns.push_back(
-            step.dense() ? dense_.take_column(plan_.schema.features[column.feature], replica, step.part, slice.rows)
-                         : variable_.take_column(plan_, replica, step.variable, slice.rows));
+        slice.columns.push_back(step.dense()
+                                    ? dense_.take_column(plan_.schema.features[column.feature].name,
+                                                         plan_.types[column.feature], replica, step.part, slice.rows)
+                                    : variable_.take_column(plan_, replica, step.variable, slice.rows));
         BufferPtr& buffer = slice.columns.back().values.buffer;
         if (step.op == ColumnOp::kView) buffer = pinned(std::move(buffer), viewed);
       }
@@ -211,6 +224,17 @@ class ExampleParser : public BatchParser {
 
   std::unique_ptr<ParseJob> begin(ParseInput input, std::int64_t rows_per_task) override {
     return std::make_unique<ExampleJob>(state_, std::move(input), rows_per_task);
+  }
+
+  std::vector<TransformReport> transform_reports() const override {
+    std::vector<TransformReport> reports;
+    for (std::size_t i = 0; i < state_->transform_ns.size(); ++i) {
+      const std::string& name = state_->plan->features[state_->plan->transformed[i]].name;
+      // The keys of a stack follow one another.
+      if (reports.empty() || reports.back().feature != name) reports.push_back({name, 0});
+      reports.back().busy_seconds += static_cast<double>(state_->transform_ns[i].load()) * 1e-9;
+    }
+    return reports;
   }
 
  private:

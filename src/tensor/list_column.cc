@@ -58,6 +58,7 @@ Status note_dense_step(const Feature& feature, const ColumnStep& step, std::int6
   const Status noted = note_list(feature, step, values, scratch, &note);
   if (!noted.ok()) return at_step(feature, index, noted);
   if (note.count != step.count) return wrong_step_count(feature, index, note.count);
+  if (Status bad = check_values(feature, step, note, scratch); !bad.ok()) return at_step(feature, index, bad);
   notes[0].count += note.count;
   notes[0].bytes += note.bytes;
   return {};
@@ -79,7 +80,7 @@ Status write_dense_list(const Feature& feature, const VariableColumn& column, co
       left -= column.stride;
     }
     if (left != 0) return changed_record(feature, notes, local);
-    writer.pad(row_elements - note.count);
+    writer.pad(row_elements - note.count, note.count);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "example/list_decoder.h"
+#include "example/scalar_decoder.h"
 #include "tensor/bytes_column.h"
 #include "tensor/column_writer.h"
 #include "tensor/list_column.h"
@@ -23,6 +24,17 @@ Status check_string_lengths(const Feature& feature, const Note& note, ParseScrat
     if (text.size() >= kStringLimit) return string_too_long(feature.wire_key(), text.size());
   }
   return {};
+}
+
+// Keeps the first `limit` values.
+void cut(std::int64_t limit, ParseScratch& scratch, Note* note) {
+  if (note->count <= limit) return;
+  note->count = limit;
+  if (note->kind != ListKind::kBytes) return;
+  scratch.strings.resize(static_cast<std::size_t>(note->count));
+  (void)decode_bytes_list(note->view(), scratch.strings.data(), note->count);
+  note->bytes = 0;
+  for (const std::string_view text : scratch.strings) note->bytes += static_cast<std::int64_t>(text.size());
 }
 
 void note_fallback(const VariableColumn& column, Note* note) {
@@ -103,7 +115,42 @@ Status note_values(const Feature& feature, const ColumnStep& step, const Feature
                    Note* note) {
   HEADRACE_RETURN_IF_ERROR(note_list(feature, step, list, scratch, note));
   if (step.count != 1 && note->count % step.count != 0) return no_multiple(feature, step.count, note->count);
-  return {};
+  if (step.transforms == nullptr) return {};
+  cut(step.transforms->limit, scratch, note);
+  return check_values(feature, step, *note, scratch);
+}
+
+Status check_values(const Feature& feature, const ColumnStep& step, const Note& note, ParseScratch& scratch) {
+  if (step.transforms == nullptr || note.count == 0 || !step.transforms->list.program.fallible()) return {};
+  const std::uint8_t* values = nullptr;
+  if (read_values(note.view(), note.count, scratch, &values) < note.count) return malformed_list(feature.wire_key());
+  return check_transforms(feature, *step.transforms, values, note.count, scratch);
+}
+
+std::int64_t read_values(const FeatureView& list, std::int64_t capacity, ParseScratch& scratch,
+                         const std::uint8_t** values) {
+  const auto room = static_cast<std::size_t>(capacity);
+  std::uint64_t bytes = 0;
+  switch (list.kind) {
+    case ListKind::kInt64:
+      if (scratch.integers.size() < room) scratch.integers.resize(room);
+      *values = reinterpret_cast<const std::uint8_t*>(scratch.integers.data());
+      return decode_int64_list(list, scratch.integers.data(), capacity);
+    case ListKind::kFloat:
+      if (decode_bytes_scalar(list, values, &bytes) && bytes % sizeof(float) == 0) {
+        return static_cast<std::int64_t>(bytes / sizeof(float));
+      }
+      if (scratch.row_values.size() < room * sizeof(float)) scratch.row_values.resize(room * sizeof(float));
+      *values = scratch.row_values.data();
+      return decode_float_list(list, reinterpret_cast<float*>(scratch.row_values.data()), capacity);
+    case ListKind::kBytes:
+      if (scratch.strings.size() < room) scratch.strings.resize(room);
+      *values = reinterpret_cast<const std::uint8_t*>(scratch.strings.data());
+      return decode_bytes_list(list, scratch.strings.data(), capacity);
+    case ListKind::kAbsent:
+      break;
+  }
+  return 0;
 }
 
 Result<std::int64_t> string_payload(const Feature& feature, std::span<const std::string_view> strings,
@@ -130,7 +177,7 @@ Status take_note(const ColumnPlan& plan, const ColumnStep& step, std::span<const
   if (step.op == ColumnOp::kNoteValues) return note_values(feature, step, list, scratch, notes);
   if (step.op == ColumnOp::kNoteOpen) {
     if (list.kind == ListKind::kAbsent) return missing_feature(feature, record, ignored_feature_lists(plan, scratch));
-    return note_open_tensor(feature, list, scratch, notes);
+    return note_open_tensor(feature, step, list, scratch, notes);
   }
   const VariableColumn& column = plan.variables[step.variable];
   if (step.op == ColumnOp::kNoteRagged) return note_ragged(feature, step, column, scratch, notes);

@@ -17,8 +17,8 @@ struct Note {
   const std::uint8_t* data = nullptr;  ///< the list, or the TensorProto (kNoteTensor); borrowed from the record
   std::uint32_t size = 0;
   ListKind kind = ListKind::kAbsent;
-  std::int64_t count = 0;  ///< values; for a ragged level: its rows
-  std::int64_t bytes = 0;  ///< payload of the strings
+  std::int64_t count = 0;  ///< values that are kept; for a ragged level: its rows
+  std::int64_t bytes = 0;  ///< payload of those strings
 
   FeatureView view() const { return {data, size, kind}; }
 };
@@ -39,9 +39,18 @@ struct NoteSum {
 /// Notes a list of any length; one without a kind has no values.
 Status note_list(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
                  Note* note);
-/// The same; for ragged ones and steps the count must be a multiple of step.count.
+/// The same; for ragged ones and steps the count must be a multiple of step.count. Of more than transforms keep, only
+/// those are noted, and each of them can be transformed.
 Status note_values(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
                    Note* note);
+
+/// Whether transforms can turn the noted values. A column that they can refuse is decoded twice.
+Status check_values(const Feature& feature, const ColumnStep& step, const Note& note, ParseScratch& scratch);
+
+/// The values of a list as they are before transforms, at least the first `capacity` of them: in the record, or in
+/// `scratch`. How many the list has, or -1 when it is malformed.
+std::int64_t read_values(const FeatureView& list, std::int64_t capacity, ParseScratch& scratch,
+                         const std::uint8_t** values);
 
 /// Payload of a tensor of `elements` strings, of which `strings` are there and the last one stands for the rest. Fails when
 /// a string, or all together, do not fit a bytes column.

@@ -80,9 +80,17 @@ Status note_raw(const Feature& feature, Bytes value, ParseScratch& scratch, Note
   return {};
 }
 
+Status check_elements(const Feature& feature, const ColumnStep& step, const Note& note, ParseScratch& scratch) {
+  if (step.transforms == nullptr || note.count == 0 || !step.transforms->list.program.fallible()) return {};
+  const std::uint8_t* values = read_tensor_values(feature, note, scratch);
+  if (values == nullptr) return malformed_list(feature.wire_key());
+  return check_transforms(feature, *step.transforms, values, note.count, scratch);
+}
+
 }  // namespace
 
-Status note_open_tensor(const Feature& feature, const FeatureView& list, ParseScratch& scratch, Note* notes) {
+Status note_open_tensor(const Feature& feature, const ColumnStep& step, const FeatureView& list, ParseScratch& scratch,
+                        Note* notes) {
   if (list.kind != ListKind::kBytes) return wrong_kind(feature, list.kind);
   Bytes value;
   HEADRACE_RETURN_IF_ERROR(read_single_bytes(feature, list, &value));
@@ -90,7 +98,8 @@ Status note_open_tensor(const Feature& feature, const FeatureView& list, ParseSc
               static_cast<std::int64_t>(value.size())};
   HEADRACE_RETURN_IF_ERROR(feature.kind == FeatureKind::kRaw ? note_raw(feature, value, scratch, notes)
                                                              : note_proto(feature, value, scratch, notes));
-  return note_open_dims(feature, scratch.dims, notes);
+  HEADRACE_RETURN_IF_ERROR(note_open_dims(feature, scratch.dims, notes));
+  return check_elements(feature, step, *notes, scratch);
 }
 
 Bytes plain_values(const Feature& feature, const Note& note, ParseScratch& scratch) {
@@ -122,6 +131,20 @@ bool read_tensor_strings(const Note& note, ParseScratch& scratch) {
   if (!read_tensor_proto(value_of(note), &scratch.tensor).ok()) return false;
   if (scratch.tensor.elements != note.count) return false;
   return decode_string_tensor(scratch.tensor, &scratch.strings).ok();
+}
+
+const std::uint8_t* read_tensor_values(const Feature& feature, const Note& note, ParseScratch& scratch) {
+  const auto count = static_cast<std::size_t>(note.count);
+  if (feature.dtype == DType::kBytes) {
+    if (!read_tensor_strings(note, scratch)) return nullptr;
+    scratch.strings.resize(count, scratch.strings.back());  // the last one stands for the rest
+    return reinterpret_cast<const std::uint8_t*>(scratch.strings.data());
+  }
+  const std::size_t bytes = count * size_of(feature.dtype);
+  const Bytes plain = plain_values(feature, note, scratch);
+  if (!plain.empty()) return plain.size() == bytes ? plain.data() : nullptr;
+  scratch.values.resize(bytes);
+  return write_tensor_values(feature, note, scratch, scratch.values.data()) ? scratch.values.data() : nullptr;
 }
 
 }  // namespace headrace

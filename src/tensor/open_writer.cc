@@ -63,17 +63,26 @@ void read_dims(const Feature& feature, const VariableMemory& memory, const Note*
   for (std::size_t d = 0; d < noted; ++d) (*dims)[d] = notes[d + 1].count;
 }
 
+// The noted elements as the column has them.
+bool write_numbers(const Feature& feature, const VariableColumn& column, const Note& note, ParseScratch& scratch,
+                   std::uint8_t* to) {
+  if (column.transforms == nullptr) return write_tensor_values(feature, note, scratch, to);
+  if (note.count == 0) return true;
+  const std::uint8_t* values = read_tensor_values(feature, note, scratch);
+  return values != nullptr && run_transforms(*column.transforms, values, to, note.count, scratch).index < 0;
+}
+
 bool write_padded_numbers(const Feature& feature, const VariableColumn& column, const VariableMemory& memory,
                           const Note* notes, ParseScratch& scratch, std::uint8_t* to) {
-  const std::size_t item = size_of(column.dtype);
+  const std::size_t item = column.value_bytes;
   read_dims(feature, memory, notes, &scratch.dims);
-  if (scratch.dims == memory.open.shape) return write_tensor_values(feature, *notes, scratch, to);
+  if (scratch.dims == memory.open.shape) return write_numbers(feature, column, *notes, scratch, to);
   const std::size_t bytes = static_cast<std::size_t>(notes->count) * item;
-  Bytes values = plain_values(feature, *notes, scratch);
+  Bytes values = column.transforms == nullptr ? plain_values(feature, *notes, scratch) : Bytes();
   if (values.empty()) {
-    scratch.values.resize(bytes);
-    if (!write_tensor_values(feature, *notes, scratch, scratch.values.data())) return false;
-    values = scratch.values;
+    scratch.bytes.resize(bytes);
+    if (!write_numbers(feature, column, *notes, scratch, scratch.bytes.data())) return false;
+    values = scratch.bytes;
   }
   if (values.size() != bytes) return false;
   const std::uint8_t* from = values.data();
@@ -138,7 +147,7 @@ void write_splits(const VariableColumn& column, const VariableMemory& memory, co
 Status write_open(const Feature& feature, const VariableColumn& column, const VariableMemory& memory,
                   const SegmentNotes& notes, ParseScratch& scratch) {
   const NoteSum& before = notes.before[static_cast<std::size_t>(column.slot)];
-  const std::size_t item = size_of(column.dtype);
+  const std::size_t item = column.value_bytes;
   const bool is_ragged = memory.open.ragged > 0;
   const std::int64_t row_elements = element_count(memory.open.shape);
   const std::int64_t first = is_ragged ? before.count : notes.segment.local_begin * row_elements;
@@ -157,7 +166,7 @@ Status write_open(const Feature& feature, const VariableColumn& column, const Va
   std::uint8_t* to = memory.values + static_cast<std::size_t>(first) * item;
   for (std::int64_t local = 0; local < notes.segment.rows(); ++local) {
     const Note* note = notes.at(local, column.slot);
-    const bool is_written = is_ragged ? write_tensor_values(feature, *note, scratch, to)
+    const bool is_written = is_ragged ? write_numbers(feature, column, *note, scratch, to)
                                       : write_padded_numbers(feature, column, memory, note, scratch, to);
     if (!is_written) return changed_record(feature, notes, local);
     to += static_cast<std::size_t>(is_ragged ? note->count : row_elements) * item;

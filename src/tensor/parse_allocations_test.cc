@@ -22,6 +22,7 @@ std::int64_t allocations_of_one_batch(BatchParser& parser, const std::vector<Rec
 }
 
 void expect_few_allocations(const Schema& schema, std::string record) {
+  ASSERT_TRUE(schema.validate().ok());
   const std::size_t size = record.size();
   record.append(kRecordPadding, '\0');
   const RecordBytes row(reinterpret_cast<const std::uint8_t*>(record.data()), size);
@@ -51,6 +52,20 @@ TEST(ParseAllocations, AFewPerBatchNonePerRecord) {
                        strings("m", {"a", "bc"}) + floats("q", {1, 2}) +
                        strings("t", {*make_tensor_proto(DType::kFloat32, {2, 2}, content)});
   expect_few_allocations(schema, std::move(record));
+}
+
+TEST(ParseAllocations, NonePerRecordThatIsTransformed) {
+  Feature staged = fixed("staged", DType::kInt64);
+  staged.key = "a";
+  staged.transforms = {Mod{7}, Cast{DType::kUint8}};
+  Feature hashed = fixed("hashed", DType::kBytes);
+  hashed.key = "s";
+  hashed.transforms = {HashBucket{100}};
+  Feature narrow = list_of(FeatureKind::kVarLen, "narrow", DType::kInt64);
+  narrow.key = "n";
+  narrow.transforms = {Cast{DType::kInt16}, Pad{2}};
+  expect_few_allocations({.features = {staged, hashed, narrow}},
+                         ints("a", {300}) + strings("s", {"text"}) + ints("n", {1, 2, 3}));
 }
 
 TEST(ParseAllocations, SequencesAndSparseFeaturesNeitherPerStepNorPerRecord) {

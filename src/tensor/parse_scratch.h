@@ -16,6 +16,7 @@
 #include "tensor/batch_parser.h"
 #include "tensor/column_plan.h"
 #include "tensor/copy.h"
+#include "tensor/run_transforms.h"
 
 namespace headrace {
 
@@ -32,7 +33,12 @@ struct ParseScratch {
         views(plan.keys->size()),
         sequence_reader(plan.list_keys),
         lists(plan.list_keys->size()),
-        cursors(plan.steps.size()) {}
+        cursors(plan.steps.size()),
+        staging(plan.staging_bytes),
+        staged_to(plan.staged.size()),
+        staged_rows(plan.largest_staged),
+        row_values(plan.largest_direct),
+        clocks(plan.transformed.size()) {}
 
   RowMemory row;  ///< one record that was not in memory
   ExampleReader reader;
@@ -42,6 +48,7 @@ struct ParseScratch {
   StepScratch step;
   std::vector<LevelCursor> levels;
   std::vector<std::uint8_t*> cursors;  ///< by step: slot of the next row in a dense column
+  std::size_t failed_step = 0;         ///< of the row that failed
   CopyMode mode;                       ///< of the phase that runs
   TensorProtoView tensor;
   std::vector<std::string_view> strings;
@@ -50,6 +57,14 @@ struct ParseScratch {
   std::vector<std::uint8_t> bytes;
   Shape dims;                        ///< of one record's tensor
   std::vector<std::uint8_t> values;  ///< of one record's tensor that cannot be copied as it is
+
+  // For columns with transforms.
+  std::vector<std::uint8_t> staging;      ///< kStagedRows rows of each staged step
+  std::vector<std::uint8_t*> staged_to;   ///< by staged step: slot in the column of the first row in there
+  std::vector<std::uint8_t> staged_rows;  ///< what becomes of one step's, when they are apart in the column
+  std::vector<std::uint8_t> row_values;   ///< one row before its transforms
+  TransformScratch transform;
+  std::vector<TransformClock> clocks;  ///< by StepTransforms::number
 };
 
 /// Whether the last record was a SequenceExample that is read as an Example.

@@ -84,6 +84,10 @@ inline Feature fixed(std::string name, DType dtype, Shape shape = {}) {
 inline Feature list_of(FeatureKind kind, std::string name, DType dtype, Shape shape = {}) {
   return {.name = std::move(name), .kind = kind, .dtype = dtype, .shape = std::move(shape)};
 }
+inline Feature transformed(Feature feature, std::vector<Transform> transforms) {
+  feature.transforms = std::move(transforms);
+  return feature;
+}
 inline Feature in_list(Feature feature) {
   feature.feature_list = true;
   return feature;

@@ -58,8 +58,9 @@ Status VariableColumns::allocate(const ColumnPlan& plan, std::span<const std::in
     part_bytes.clear();
     for (std::size_t i = 0; i < plan.variables.size(); ++i) {
       const VariableColumn& column = plan.variables[i];
-      replica.memory[i].longest =
-          longest[static_cast<std::size_t>(column.slot)] / std::max<std::int64_t>(column.stride, 1);
+      replica.memory[i].longest = column.padded_to >= 0 ? column.padded_to
+                                                        : longest[static_cast<std::size_t>(column.slot)] /
+                                                              std::max<std::int64_t>(column.stride, 1);
       if (column.kind == VariableKind::kOpen) {
         replica.memory[i].open = open_layout(plan.features[column.feature], column, longest);
       }
@@ -130,7 +131,7 @@ Status VariableColumns::size_column(const ColumnPlan& plan, std::size_t variable
     part_bytes->push_back((static_cast<std::size_t>(memory.elements) + 1) * sizeof(std::int64_t));
   } else {
     std::size_t bytes = 0;
-    if (__builtin_mul_overflow(static_cast<std::size_t>(memory.elements), size_of(column.dtype), &bytes)) {
+    if (__builtin_mul_overflow(static_cast<std::size_t>(memory.elements), column.value_bytes, &bytes)) {
       return too_large(feature, rows, {memory.elements});
     }
     part_bytes->push_back(bytes);
@@ -182,7 +183,7 @@ Status VariableColumns::size_open_column(const ColumnPlan& plan, std::size_t var
                    __builtin_add_overflow(*payload, padding, payload);
     if (is_too_large) return too_large(feature, rows, memory.open.shape);
   }
-  if (__builtin_mul_overflow(memory.elements, static_cast<std::int64_t>(size_of(column.dtype)), &bytes)) {
+  if (__builtin_mul_overflow(memory.elements, static_cast<std::int64_t>(size_of(feature.dtype)), &bytes)) {
     return too_large(feature, rows, memory.open.shape);
   }
   for (std::size_t dimension = 1; dimension < memory.splits.size(); ++dimension) {
@@ -223,8 +224,8 @@ Column VariableColumns::take_column(const ColumnPlan& plan, int replica_index, s
       shape = {memory.splits.empty() ? rows : dimension_rows(source, replica.totals, memory.splits.size())};
       break;
   }
-  const Shape& inner = source.kind == VariableKind::kOpen ? memory.open.shape : source.inner_shape;
-  shape.insert(shape.end(), inner.begin(), inner.end());
+  shape.insert(shape.end(), memory.open.shape.begin(), memory.open.shape.end());
+  shape.insert(shape.end(), source.inner_shape.begin(), source.inner_shape.end());
   column.values = Tensor{source.dtype, std::move(shape), part->data, part->buffer};
   ++part;
   if (source.dtype == DType::kBytes) {

@@ -36,7 +36,7 @@ Status write_sequence(const Feature& feature, const VariableColumn& column, cons
   for (std::int64_t local = 0; local < notes.segment.rows(); ++local) {
     const Note& note = *notes.at(local, column.slot);
     if (!writer.write(note)) return changed_record(feature, notes, local);
-    writer.pad(row_elements - note.count);
+    writer.pad(row_elements - note.count, note.count);
   }
   return {};
 }

@@ -1,20 +1,15 @@
 // A serialized Example, parsed by schemas of every kind of feature. The input is the record.
-//
-// Alone and as three rows on two replicas it must give the same values or the same failure. Records lie in memory of their
-// own with exactly the padding behind them, columns in buffers of their own, so that a sanitizer sees every step aside.
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "fuzz/same_column.h"
-#include "tensor/parse_testing.h"
+#include "fuzz/parse_record.h"
 
 namespace headrace {
 namespace {
 
 using testing::fixed;
 using testing::list_of;
-using testing::run_parser;
+using testing::transformed;
 using testing::with_default;
 
 Feature ragged(std::string name, DType dtype, std::vector<Partition> partitions) {
@@ -33,6 +28,13 @@ Feature raw(DType dtype, Shape shape, bool little_endian, std::int64_t fixed_len
   Feature feature = list_of(FeatureKind::kRaw, "t", dtype, std::move(shape));
   feature.little_endian = little_endian;
   feature.fixed_length = fixed_length;
+  return feature;
+}
+
+Feature sparse(DType dtype, std::vector<SparseIndex> indices) {
+  Feature feature = list_of(FeatureKind::kSparse, "sparse", dtype);
+  feature.key = "vb";
+  feature.indices = std::move(indices);
   return feature;
 }
 
@@ -58,6 +60,18 @@ std::vector<Schema> schemas() {
                                   list_of(FeatureKind::kFixedLenSequence, "q", DType::kInt64, {2}),
                                   list_of(FeatureKind::kFixedLenSequence, "s", DType::kBytes),
                               }}};
+  all.push_back({.features = {
+                     transformed(with_default<std::int64_t>(fixed("i", DType::kInt64), {7}),
+                                 {Clip{std::int64_t{-9}, std::int64_t{9}}, Mod{5}, OneHot{3, DType::kInt8}}),
+                     transformed(list_of(FeatureKind::kVarLen, "vi", DType::kInt64), {Truncate{3}, HashBucket{7}}),
+                     transformed(list_of(FeatureKind::kVarLen, "vf", DType::kFloat32),
+                                 {FillNan{1}, Pad{3}, Normalize{{1, 2, 3}, {2}}, Cast{DType::kBfloat16}}),
+                     transformed(list_of(FeatureKind::kVarLen, "vb", DType::kBytes), {Pad{2, "none"}}),
+                     transformed(list_of(FeatureKind::kFixedLenSequence, "q", DType::kInt64, {2}),
+                                 {Cast{DType::kFloat32}, Scale{{1, 2}, {0}}, Log1p{}, Bucketize{{0, 1}}}),
+                     transformed(list_of(FeatureKind::kFixedLenSequence, "s", DType::kBytes),
+                                 {Lookup{.strings = {"", "a"}, .num_oov_buckets = 3}}),
+                 }});
   for (const PartitionKind kind : {PartitionKind::kRowSplits, PartitionKind::kRowLengths, PartitionKind::kRowStarts,
                                    PartitionKind::kRowLimits, PartitionKind::kValueRowIds}) {
     all.push_back(
@@ -84,43 +98,27 @@ std::vector<Schema> schemas() {
            raw(DType::kComplex64, {-1}, false),
            raw(DType::kBool, {-1, 2}, true),
            raw(DType::kInt32, {2}, false, 8),
+           sparse(DType::kBytes, {{"vi", 400}, {"r", 4}}),
+           transformed(sparse(DType::kBytes, {{"vi", 400}}), {Lookup{.strings = {"one"}, .oov_fails = true}}),
+           transformed(fixed("i", DType::kInt64, {2}), {Cast{DType::kUint8}}),
+           transformed(fixed("f", DType::kFloat32, {3}), {Cast{DType::kInt16}}),
+           transformed(list_of(FeatureKind::kVarLen, "vi", DType::kInt64), {Cast{DType::kInt8}}),
+           transformed(tensor(DType::kBytes, {2}), {HashBucket{9}}),
+           transformed(tensor(DType::kFloat16, {-1, -1}, UnknownDims::kPadded), {Cast{DType::kInt32}}),
+           transformed(tensor(DType::kBytes, {-1}), {Lookup{.strings = {""}, .oov_fails = true}}),
+           transformed(raw(DType::kInt16, {-1}, false), {OneHot{4, DType::kUint8}}),
        }) {
     all.push_back({.features = {feature}});
   }
   return all;
 }
 
-std::vector<std::unique_ptr<BatchParser>> make_parsers() {
-  std::vector<std::unique_ptr<BatchParser>> parsers;
-  for (const Schema& schema : schemas()) {
-    fuzz::require(schema.validate().ok());
-    parsers.push_back(make_example_parser(schema, std::make_shared<BufferPool>()));
-  }
-  return parsers;
-}
-
-void parse(BatchParser& parser, const std::string& record) {
-  const Result<std::vector<Slice>> one = run_parser(parser, {record}, {1});
-  const Result<std::vector<Slice>> three = run_parser(parser, {record, record, record}, {1, 2});
-  // Three rows may be padded beyond the limit where one is not.
-  if (!three.ok() && three.status().code() == StatusCode::kResourceExhausted) return;
-  fuzz::require(one.ok() == three.ok());
-  if (!one.ok()) {
-    fuzz::require(one.status().message() == three.status().message());
-    return;
-  }
-  const std::vector<Column>& alone = (*one)[0].columns;
-  const std::vector<Column>& first = (*three)[0].columns;
-  fuzz::require(alone.size() == first.size());
-  for (std::size_t i = 0; i < alone.size(); ++i) fuzz::require_same(alone[i], first[i]);
-}
-
 }  // namespace
 }  // namespace headrace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto parsers = headrace::make_parsers();
+  static const auto parsers = headrace::fuzz::make_parsers(headrace::schemas());
   const std::string record(reinterpret_cast<const char*>(data), size);
-  for (const auto& parser : parsers) headrace::parse(*parser, record);
+  for (const auto& parser : parsers) headrace::fuzz::parse_alone_and_together(*parser, record);
   return 0;
 }

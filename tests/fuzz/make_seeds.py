@@ -59,6 +59,7 @@ def examples():
     yield "unknown fields", varint_field(7, 1) + group(9, varint_field(1, 1)) + example(varint_field(5, 1), ints(b"i", 1))
     yield "long tag", b"\x8a\x00" + example(ints(b"i", 1))[1:]
     yield "three values", example(ints(b"i", 1, 2), floats(b"f", 1, 2, 3), strings(b"b", b"x", b"y"))
+    yield "sparse", example(strings(b"vb", b"one", b"two", b"three"), ints(b"vi", 9, 0, 399), ints(b"r", 3, 3, 0))
     tensors = {
         "matrix": head("float32", 2, 2) + field(4, np.ones(4, np.float32).tobytes()),
         "int rows": head("int32", 3, 2) + field(7, b"\1\2\3"),
@@ -76,8 +77,64 @@ def examples():
         yield f"tensor {name}", example(strings(b"t", value))
 
 
+def steps(key, *features):
+    """An entry of the feature lists."""
+    return field(1, field(1, key) + field(2, b"".join(field(1, each) for each in features)))
+
+
+def int_step(*values):
+    return field(3, field(1, b"".join(varint(value % 2**64) for value in values)))
+
+
+def float_step(*values):
+    return field(2, field(1, np.array(values, np.float32).tobytes()))
+
+
+def bytes_step(*values):
+    return field(1, b"".join(field(1, value) for value in values))
+
+
+def sequence(*lists):
+    return field(2, b"".join(lists))
+
+
+def sequence_examples():
+    context = example(ints(b"i", 1), strings(b"vb", b"a", b"bc"))
+    every = [
+        *(steps(b"vi", int_step(1, 300), int_step(), b"", int_step(-1)), steps(b"vf", float_step(1, 2), float_step())),
+        *(steps(b"s", bytes_step(b"a", b""), bytes_step(b"text")), steps(b"q", int_step(1, 2), int_step(3, 4))),
+        *(steps(b"f", float_step(0.5), float_step(1.5)), steps(b"b", bytes_step(b"x"), bytes_step(b"yz"))),
+    ]
+    yield "every kind of list", context + sequence(*every)
+    yield "lists first", sequence(*reversed(every)) + context
+    yield "lists in two pieces", sequence(*every[:3]) + context + sequence(*every[3:])
+    yield "nothing", b""
+    yield "no context", sequence(*every)
+    yield "no lists", context
+    yield "lists without steps", sequence(*(steps(key) for key in (b"q", b"f", b"b", b"r", b"p")))
+    partitions = {
+        "splits": (int_step(0, 2, 4), int_step(0)),
+        "lengths": (int_step(2, 2), int_step()),
+        "starts": (int_step(0, 2), b""),
+        "limits": (int_step(2, 4), b""),
+        "ids": (int_step(0, 0, 1, 1), b""),
+    }
+    for name, partition in partitions.items():
+        yield f"row {name}", sequence(steps(b"r", int_step(1, 2, 3, 4), int_step()), steps(b"p", *partition))
+    yield "the last list counts", sequence(steps(b"vi", int_step(1)), steps(b"vi", int_step(2)))
+    two = field(2, field(1, int_step(1))) + field(2, field(1, int_step(2)))
+    yield "a list in pieces", sequence(field(1, field(1, b"vi") + two))
+    yield "a step in pieces", sequence(steps(b"vi", int_step(1) + int_step(2), int_step(3) + float_step(4)))
+    yield "value before key", sequence(field(1, field(2, field(1, int_step(1))) + field(1, b"vi")))
+    yield "key alone", sequence(field(1, field(1, b"b")))
+    unknown = varint_field(7, 1) + group(9, varint_field(1, 1))
+    yield "unknown fields", unknown + sequence(unknown + steps(b"vi", unknown + int_step(1)), *every)
+    yield "a list that is cut", sequence(steps(b"vi", int_step(1)))[:-1] + b"\x7f"
+
+
 def main():
-    corpora = {"example": examples(), "tensor_proto": ((case.name, case.proto) for case in CASES)}
+    tensor_protos = ((case.name, case.proto) for case in CASES)
+    corpora = {"example": examples(), "sequence_example": sequence_examples(), "tensor_proto": tensor_protos}
     for target, seeds in corpora.items():
         folder = Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)

@@ -51,6 +51,26 @@ def test_three_parts():
     assert lengths["x"].numpy().tolist() == [2, 1] and list(lengths) == ["x"]
 
 
+def test_transforms():
+    lists = {
+        "x": hr.FixedLenSequenceFeature([], hr.uint8, True, transform=[hr.cast("float32"), hr.scale(0.5, 1)]),
+        "v": hr.VarLenFeature(hr.float32, transform=[hr.scale(2), hr.cast("int32"), hr.one_hot(2, "int8")]),
+    }
+    _, sequences, lengths = hr.parse_sequence_example(RECORDS, None, lists)
+    assert sequences["x"].numpy().tolist() == [[1.5, 2], [2.5, 1]] and lengths["x"].numpy().tolist() == [2, 1]
+    assert sequences["v"].tolist() == [[[[0, 1], [0, 0]], []], []]
+    ragged = hr.parse_sequence_example(RECORDS, None, {"x": hr.VarLenFeature(hr.int64, transform=[hr.mod(2)])})[1]["x"]
+    assert ragged.tolist() == [[[1], [0]], [[1]]]
+
+
+@pytest.mark.parametrize("spec", [hr.FixedLenSequenceFeature([], hr.uint8, True), hr.VarLenFeature(hr.uint8)], ids=repr)
+def test_a_value_that_does_not_fit(spec):
+    records = [RECORDS[0], sequence(lists={"x": [ints(1), ints(300)]})]
+    with pytest.raises(hr.SchemaError, match=r"place 0 is not uint8 \(0 to 255\)") as caught:
+        hr.parse_sequence_example(records, None, {"x": spec})
+    assert (caught.value.key, caught.value.row) == ("x", 1) and "Index: 1" in str(caught.value)
+
+
 def test_one_record():
     context, sequences = hr.parse_single_sequence_example(RECORDS[0], CONTEXT, LISTS)
     assert context["id"].shape == () and context["id"].numpy() == 7 and context["name"].tolist() == b"first"
@@ -151,7 +171,7 @@ def test_errors_name_file_record_key_and_step(tmp_path):
         (None, {"a": hr.FixedLenSequenceFeature([], hr.int64, True, 3)}, "default_value .* must be None"),
         (None, {"a": hr.FixedLenSequenceFeature([0], hr.int64, True)}, "no elements"),
         (None, {"a": hr.FixedLenSequenceFeature([None], hr.int64, True)}, "must be known"),
-        (None, {"a": dense(dtype=hr.int32)}, "int32"),
+        (None, {"a": dense(dtype=hr.complex64)}, "complex64"),
         (None, {"a": hr.RaggedFeature(hr.int64, "v", [hr.RowLengths("v")]), "v": dense()}, "used in two ways"),
         (None, {"a": 3}, "no feature spec"),
         ([], None, "context_features: must map"),
@@ -172,6 +192,9 @@ def test_arguments_that_are_refused():
         hr.parse_sequence_example(np.array([RECORDS], dtype=object), CONTEXT, LISTS)
     with pytest.raises(ValueError, match="parse_sequence_example takes several"):
         hr.parse_single_sequence_example(RECORDS, CONTEXT, LISTS)
+    for cut in (hr.truncate(2), hr.pad(2)):
+        with pytest.raises(ValueError, match="not the steps of a feature list"):
+            hr.parse_sequence_example(RECORDS, CONTEXT, {"x": hr.VarLenFeature(hr.int64, transform=[cut])})
     with pytest.raises(ValueError, match="num_threads"):
         hr.parse_sequence_example(RECORDS, CONTEXT, LISTS, num_threads=0)
 

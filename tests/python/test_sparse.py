@@ -45,7 +45,7 @@ def test_no_records():
         (hr.SparseFeature("a", "v", hr.int64, 0), "expected at least 1"),
         (hr.SparseFeature("a", "v", hr.int64, 1.5), "whole number"),
         (hr.SparseFeature([], "v", hr.int64, []), "at least one index_key"),
-        (hr.SparseFeature("a", "v", hr.int32, 3), "int32"),
+        (hr.SparseFeature("a", "v", hr.complex64, 3), "complex64"),
         (hr.SparseFeature("v", "v", hr.float32, 3), "asked for as"),
     ],
 )

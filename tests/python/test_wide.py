@@ -137,7 +137,7 @@ def test_torchrec_gets_the_same_memory(monkeypatch):
         (hr.Stack(["a", "b"], hr.int64, [1, 2, 3]), "default"),
         (hr.Stack([1], hr.int64), "must be a str"),
         (hr.Jagged([], hr.int64), "at least one"),
-        (hr.Jagged(["a"], hr.float64), "float64"),
+        (hr.Jagged(["a"], hr.complex64), "complex64"),
         (hr.Jagged("C*"), "'C\\*' is a pattern"),
         (hr.match("C*", hr.VarLenFeature(hr.int64)), "'C\\*' is a pattern"),
     ],
