@@ -20,5 +20,7 @@ constexpr std::int64_t kMaxFillBytes = (std::int64_t{1} << 30) / kLimitDivisor;
 constexpr std::int64_t kMaxEmptyRows = (std::int64_t{1} << 20) / kLimitDivisor;
 /// Bytes of one column of a slice that are in no record: padding, fills, splits of empty rows.
 constexpr std::int64_t kMaxInventedBytes = (std::int64_t{4} << 30) / kLimitDivisor;
+/// Scans of one progressive JPEG; each goes over all of its pixels, encoders make about ten.
+constexpr int kMaxJpegScans = 500;
 
 }  // namespace headrace

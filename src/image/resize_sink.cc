@@ -1,0 +1,60 @@
+#include "image/resize_sink.h"
+
+#include <algorithm>
+
+#include "image/resize_kernels.h"
+
+namespace headrace {
+namespace {
+
+template <class T>
+void grow(std::vector<T>* memory, std::int64_t count) {
+  if (static_cast<std::int64_t>(memory->size()) < count) memory->resize(static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+void ResizeSink::prepare(const ResizeJob& job, std::uint8_t* slot) {
+  slot_ = slot;
+  range_ = job.range;
+  rows_.set({job.top, job.bottom, job.range.top, job.range.bottom}, size_.height, job.antialias);
+  columns_.set({job.left, job.right, job.range.left, job.range.right}, size_.width, job.antialias);
+  if (job.flip) columns_.reverse();
+  // The blended row begins at the window.
+  for (std::int64_t& first : columns_.first) first -= job.range.left;
+  next_row_ = job.range.top;
+  next_output_ = 0;
+}
+
+void ResizeSink::begin(std::int64_t left, std::int64_t width) {
+  offset_ = (range_.left - left) * size_.channels;
+  row_bytes_ = width * size_.channels;
+  ring_rows_ = rows_.count + 1;
+  grow(&ring_, ring_rows_ * row_bytes_);
+  grow(&sources_, rows_.count);
+  grow(&blended_, (range_.right - range_.left) * size_.channels + kRowPadding);
+  grow(&output_, size_.width * size_.channels + kRowPadding);
+}
+
+void ResizeSink::row_done() {
+  ++next_row_;
+  while (next_output_ < size_.height &&
+         rows_.first[static_cast<std::size_t>(next_output_)] + rows_.count <= next_row_) {
+    write_output(next_output_++);
+  }
+}
+
+void ResizeSink::write_output(std::int64_t y) {
+  const ResizeKernels& kernels = resize_kernels();
+  const std::int64_t first = rows_.first[static_cast<std::size_t>(y)];
+  for (std::int64_t k = 0; k < rows_.count; ++k) {
+    sources_[static_cast<std::size_t>(k)] = ring_row(first + k) + offset_;
+  }
+  kernels.blend_rows(sources_.data(), rows_.weights_of(y), rows_.count, (range_.right - range_.left) * size_.channels,
+                     blended_.data());
+  kernels.blend_columns(blended_.data(), columns_.first.data(), columns_.weights.data(), columns_.count, size_.width,
+                        size_.channels, output_.data());
+  writer_.write(slot_, y, output_.data());
+}
+
+}  // namespace headrace
