@@ -6,6 +6,7 @@
 #include "headrace/device.h"
 #include "headrace/example.h"
 #include "headrace/filter.h"
+#include "headrace/image.h"
 #include "headrace/pipeline.h"
 #include "headrace/position.h"
 #include "headrace/records.h"

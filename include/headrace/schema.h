@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/image.h"
 #include "headrace/status.h"
 #include "headrace/transform.h"
 #include "headrace/types.h"
@@ -25,6 +26,7 @@ enum class FeatureKind : std::uint8_t {
   kListLength,        ///< steps of the kFixedLenSequence feature list of the same key before it: int64 [batch]
   kStack,             ///< one value of each of several keys: dense [batch, keys]; int64 or float32
   kJagged,            ///< lists of any length of several keys, one key after another; see Column
+  kImage,             ///< bytes feature that holds a JPEG or PNG file: dense [batch, *shape]; uint8 or float32
 };
 
 /// What becomes of the dimensions of a kTensor or kRaw that only the record knows. Without any: dense [batch, *shape].
@@ -87,6 +89,7 @@ struct Feature {
   DType row_splits_dtype = DType::kInt64;  ///< kRagged: kInt32 or kInt64, what an adapter hands out
   bool view = false;    ///< kFixedLen, one byte string: the column points into the records; see Column
   bool sparse = false;  ///< kVarLen: adapters hand out a sparse tensor, as TensorFlow's parse does
+  ImageOptions image;  ///< kImage: how the file becomes pixels of `shape`, in the order of its layout
   /// One of the feature lists of a SequenceExample; else a feature of its context. Each step of a list is what a record is
   /// elsewhere: kFixedLenSequence is dense [batch, longest, *shape] padded with 0 or "", kVarLen ragged [batch, None, None],
   /// kRagged ragged [batch, None, …]. Other kinds than these and kListLength are in no list.

@@ -51,6 +51,7 @@ FeatureKind to_kind(std::string_view name) {
   if (name == "list_length") return FeatureKind::kListLength;
   if (name == "stack") return FeatureKind::kStack;
   if (name == "jagged") return FeatureKind::kJagged;
+  if (name == "image") return FeatureKind::kImage;
   raise(invalid_argument("kind: unknown kind of feature '" + std::string(name) + "'"));
 }
 
@@ -126,6 +127,7 @@ void bind_schema(nb::module_& m) {
       .def_prop_ro(
           "shape", [](const Feature& self) { return shape_tuple(self.shape); }, "Dimensions per record.")
       .def_rw("keys", &Feature::keys)
+      .def_rw("image", &Feature::image)
       .def_rw("allow_missing", &Feature::allow_missing)
       .def_rw("reshape", &Feature::reshape)
       .def_rw("little_endian", &Feature::little_endian)

@@ -10,6 +10,7 @@ namespace headrace::python {
 void bind_environment(nanobind::module_& m);  ///< environment
 void bind_example(nanobind::module_& m);      ///< Feature, Schema, ExampleBuilder, make_tensor_proto
 void bind_transform(nanobind::module_& m);    ///< Transform
+void bind_image(nanobind::module_& m);        ///< ImageOptions
 void bind_parse(nanobind::module_& m);        ///< parse_example, parse_single_example, parse_tensor, decode_raw
 void bind_record(nanobind::module_& m);       ///< RecordReader, RecordWriter
 void bind_column(nanobind::module_& m);       ///< DenseColumn, BytesColumn, Ragged, JaggedColumn

@@ -18,6 +18,7 @@ NB_MODULE(_core, m) {
   headrace::python::bind_sparse(m);
   headrace::python::bind_batch(m);
   headrace::python::bind_transform(m);
+  headrace::python::bind_image(m);
   headrace::python::bind_example(m);
   headrace::python::bind_parse(m);
   headrace::python::bind_record(m);

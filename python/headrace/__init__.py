@@ -68,6 +68,7 @@ from .features import (
     VarLenFeature,
 )
 from .filters import feature
+from .images import CentralCrop, Crop, ImageFeature, RandomCrop, RandomResizedCrop
 from .key_patterns import match
 from .parsing import decode_raw, parse_example, parse_single_example, parse_tensor
 from .pipeline import Pipeline

@@ -13,6 +13,7 @@ import numpy as np
 from . import _core, arguments, transforms
 from .dtypes import as_dtype, float32, int32, int64, numpy_dtype
 from .errors import ArgumentError
+from .images import CentralCrop, Crop, ImageFeature, RandomCrop, RandomResizedCrop  # noqa: F401: spec_text finds them here
 from .key_patterns import Match as _Match
 from .tf_specs import translate
 
@@ -381,7 +382,7 @@ class BytesFeature:
 
 _OURS = (
     *(FixedLenFeature, VarLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, TensorFeature, RawFeature),
-    *(BytesFeature, Stack, Jagged),
+    *(BytesFeature, Stack, Jagged, ImageFeature),
 )
 
 
@@ -420,7 +421,7 @@ def to_core(name, spec):
     """The engine's Feature of one of this module's specs; ValueError naming the feature."""
     try:
         feature = spec.to_core(name)
-        for transform in transforms.as_list(name, spec.transform):
+        for transform in transforms.as_list(name, getattr(spec, "transform", ())):
             feature.add_transform(transform.to_core())
         return feature
     except ArgumentError as error:

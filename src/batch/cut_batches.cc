@@ -17,7 +17,7 @@ class BatchCutter final : public BatchStage {
       if (!got.ok() && got.status().code() == StatusCode::kCancelled) return got.status();
       if (!got.ok()) failure_ = got.status();
       if (!got.ok() || *got == 0) break;
-      if (pending_.rows == 0) pending_.epoch = static_cast<std::int64_t>(first_epoch_ + input_->epoch_offset());
+      note_epoch(static_cast<std::int64_t>(first_epoch_ + input_->epoch_offset()));
       pending_.rows += static_cast<std::int64_t>(*got);
     }
     if (pending_.rows < size_ && drop_remainder_) withhold();
@@ -46,6 +46,15 @@ class BatchCutter final : public BatchStage {
   }
 
  private:
+  // All records of one pull are of one epoch.
+  void note_epoch(std::int64_t epoch) {
+    if (pending_.rows == 0) {
+      pending_.epoch = epoch;
+    } else if (epoch != (pending_.later_epochs.empty() ? pending_.epoch : pending_.later_epochs.back().epoch)) {
+      pending_.later_epochs.push_back({pending_.rows, epoch});
+    }
+  }
+
   std::optional<RecordBatch> hand_out() {
     pending_.number = number_++;
     save(&pending_.state);
@@ -73,6 +82,7 @@ class BatchCutter final : public BatchStage {
   void drop_pending() {
     blocks_->release(pending_.runs);
     pending_.runs.clear();
+    pending_.later_epochs.clear();
     pending_.rows = 0;
   }
 

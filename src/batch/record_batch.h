@@ -8,12 +8,19 @@
 
 namespace headrace {
 
+/// Where inside a batch another epoch begins.
+struct EpochStart {
+  std::int64_t row = 0;
+  std::int64_t epoch = 0;
+};
+
 struct RecordBatch {
-  std::int64_t number = 0;      ///< batches before this one in the stream of this iterator
-  std::int64_t epoch = 0;       ///< epoch of the first row
-  std::int64_t rows = 0;        ///< sum of the counts of `runs`
-  std::vector<RecordRun> runs;  ///< row order
-  StateDelta state;             ///< position behind the last row
+  std::int64_t number = 0;               ///< batches before this one in the stream of this iterator
+  std::int64_t epoch = 0;                ///< epoch of the first row
+  std::vector<EpochStart> later_epochs;  ///< in row order
+  std::int64_t rows = 0;                 ///< sum of the counts of `runs`
+  std::vector<RecordRun> runs;           ///< row order
+  StateDelta state;                      ///< position behind the last row
 };
 
 }  // namespace headrace

@@ -32,7 +32,7 @@ bool is_dense(FeatureKind kind) {
 }
 bool has_keys(FeatureKind kind) { return kind == FeatureKind::kStack || kind == FeatureKind::kJagged; }
 
-bool is_known(FeatureKind kind) { return kind >= FeatureKind::kFixedLen && kind <= FeatureKind::kJagged; }
+bool is_known(FeatureKind kind) { return kind >= FeatureKind::kFixedLen && kind <= FeatureKind::kImage; }
 bool is_known(DType dtype) { return dtype >= DType::kBool && dtype <= DType::kFloat8E5m2fnuz; }
 bool is_known(PartitionKind kind) {
   return kind >= PartitionKind::kRowSplits && kind <= PartitionKind::kUniformRowLength;
@@ -42,6 +42,10 @@ Status check_dtype(const Feature& feature) {
   if (!is_known(feature.kind)) return refuse(feature, "unknown kind");
   if (!is_known(feature.dtype)) return refuse(feature, "unknown dtype");
   if (feature.kind == FeatureKind::kTensor) return {};
+  if (feature.kind == FeatureKind::kImage) {
+    const Status status = feature.image.validate(feature.dtype, feature.shape);
+    return status.ok() ? status : refuse(feature, status.message());
+  }
   if (feature.kind == FeatureKind::kListLength && feature.dtype != DType::kInt64) {
     return refuse(feature, "dtype " + name_of(feature.dtype) + " of a length, which is int64");
   }
@@ -146,7 +150,8 @@ Status check_default(const Feature& feature) {
   const bool is_bytes = feature.dtype == DType::kBytes;
   if (!feature.has_default) return {};
   const bool takes_padding = feature.has_unknown_dims() && feature.unknown_dims == UnknownDims::kPadded;
-  if (!is_dense(feature.kind) || (feature.has_unknown_dims() && !takes_padding)) {
+  if (!is_dense(feature.kind) || feature.kind == FeatureKind::kImage ||
+      (feature.has_unknown_dims() && !takes_padding)) {
     return refuse(feature, "default_value where none is taken");
   }
   if (feature.feature_list) return refuse(feature, "default_value of a feature list must be None");
@@ -255,7 +260,8 @@ class KeyUses {
     const Use use = is_dense(feature.kind)    ? Use::kDense
                     : is_sparse(feature.kind) ? Use::kSparse
                                               : Use::kRagged;  // a jagged one, too
-    const bool holds_bytes = feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw;
+    const bool holds_bytes = feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw ||
+                             feature.kind == FeatureKind::kImage;
     const DType wire_dtype = holds_bytes ? DType::kBytes : feature.dtype;
     for (const std::string& key : feature.keys) HEADRACE_RETURN_IF_ERROR(add(feature, key, use, wire_dtype));
     if (feature.keys.empty()) HEADRACE_RETURN_IF_ERROR(add(feature, feature.wire_key(), use, wire_dtype));

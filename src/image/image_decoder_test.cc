@@ -18,8 +18,7 @@ std::vector<std::uint8_t> decoded(const FileBytes& file, const ImageOptions& opt
   const Status status = decoder.decode(file, key, slot.data());
   EXPECT_TRUE(status.ok()) << status.to_string();
   for (std::size_t i = slot.size() - 8; i < slot.size(); ++i) EXPECT_EQ(slot[i], 0xAB) << "written behind the slot";
-  slot.resize(slot.size() - 8);
-  return slot;
+  return {slot.begin(), slot.end() - 8};
 }
 
 TEST(ImageDecoder, AnImageOfTheRightSizeIsItself) {

@@ -28,6 +28,7 @@
 #include "runtime/warnings.h"
 #include "runtime/worker_pool.h"
 #include "shard/file_list.h"
+#include "tensor/row_keys.h"
 
 namespace headrace {
 
@@ -48,9 +49,10 @@ struct ExecutorParts {
   StageProbe* deliver = nullptr;  ///< the consumer's side
 
   int replicas = 1;
-  bool origin = false;          ///< rows carry where they came from
-  bool pins_records = false;    ///< columns point into the records, which stay as long as these
-  bool drop_remainder = false;  ///< rows in front of a bad one are withheld
+  bool origin = false;                ///< rows carry where they came from
+  std::optional<RandomStream> draws;  ///< rows carry a random key of this stream
+  bool pins_records = false;          ///< columns point into the records, which stay as long as these
+  bool drop_remainder = false;        ///< rows in front of a bad one are withheld
   int max_in_flight = 4;
   std::int64_t first_number = 0;  ///< of the first batch, after a restore
   double stall_seconds = 30;

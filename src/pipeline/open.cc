@@ -8,6 +8,7 @@
 #include "pipeline/wiring.h"
 #include "runtime/cpu_budget.h"
 #include "tensor/batch_parser.h"
+#include "tensor/row_keys.h"
 
 namespace headrace {
 namespace {
@@ -117,6 +118,12 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.replicas = replicas_;
   parts.origin = parse != nullptr && parse->schema.origin;
   parts.pins_records = parse != nullptr && parse->schema.has_views();
+  if (parse != nullptr && draws_numbers(parse->schema)) {
+    const auto* shuffle = find_op<ShuffleOp>(op_);
+    parts.draws.emplace();
+    if (shuffle != nullptr) parts.draws->seed = static_cast<std::uint64_t>(shuffle->options.seed.value_or(0));
+    if (shuffle != nullptr) parts.draws->mixes_epochs = shuffle->options.mix_epochs;
+  }
   parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
   parts.max_in_flight = depth_ + std::max(2, threads_);
   parts.first_number = position ? position->batches : 0;

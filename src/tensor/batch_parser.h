@@ -50,6 +50,7 @@ struct ParseInput {
   std::vector<std::int64_t> replica_rows;  ///< rows of each replica; the sum is rows.size()
   std::shared_ptr<const void> pin;         ///< keeps the rows readable; columns of views (Feature::view) hold it
   std::vector<RowOrigin> origins;          ///< one per row when the schema asks for origin, else empty
+  std::vector<std::uint64_t> row_keys;  ///< one per row when a feature draws random numbers, see row_keys.h; else empty
 };
 
 class ParseJob {

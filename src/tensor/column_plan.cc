@@ -11,6 +11,7 @@ namespace {
 
 ListKind list_kind(const Feature& feature) {
   if (feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw) return ListKind::kBytes;
+  if (feature.kind == FeatureKind::kImage) return ListKind::kBytes;
   if (feature.dtype == DType::kInt64) return ListKind::kInt64;
   return feature.dtype == DType::kFloat32 ? ListKind::kFloat : ListKind::kBytes;
 }
@@ -33,6 +34,7 @@ bool is_variable(const Feature& feature, DType dtype) {
     case FeatureKind::kTensor:
     case FeatureKind::kRaw:
     case FeatureKind::kListLength:
+    case FeatureKind::kImage:
       return dtype == DType::kBytes && !feature.view;
     case FeatureKind::kStack:
     case FeatureKind::kJagged:
@@ -68,6 +70,7 @@ void apply_transforms(const Feature& feature, const StepTransforms& transforms, 
 ColumnOp dense_op(const Feature& feature) {
   if (feature.kind == FeatureKind::kTensor) return ColumnOp::kTensor;
   if (feature.kind == FeatureKind::kRaw) return ColumnOp::kRaw;
+  if (feature.kind == FeatureKind::kImage) return ColumnOp::kImage;
   if (feature.kind == FeatureKind::kListLength) return ColumnOp::kListLength;
   if (feature.view) return ColumnOp::kView;
   if (feature.dtype == DType::kBytes) return ColumnOp::kStrings;
@@ -280,6 +283,7 @@ void ColumnPlan::add_variable(const Feature& feature, StepTransforms* transforms
       break;
     case FeatureKind::kStack:
     case FeatureKind::kJagged:
+    case FeatureKind::kImage:  // dense
       break;
   }
   if (transforms != nullptr) {

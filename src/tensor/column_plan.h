@@ -25,6 +25,7 @@ enum class ColumnOp : std::uint8_t {
   kTensor,       ///< TensorProto
   kListLength,   ///< steps of a feature list that was noted
   kView,         ///< one byte string, as a header that points into the record
+  kImage,        ///< JPEG or PNG file
   kRaw,          ///< the elements themselves
   kNoteValues,   ///< list of any length; int64, float32 or bytes
   kNoteStrings,  ///< a fixed number of byte strings

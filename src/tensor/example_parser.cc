@@ -11,6 +11,7 @@
 #include "tensor/batch_parser.h"
 #include "tensor/dense_columns.h"
 #include "tensor/open_shape.h"
+#include "tensor/row_keys.h"
 #include "tensor/row_parser.h"
 #include "tensor/variable_columns.h"
 
@@ -148,6 +149,9 @@ class ExampleJob : public ParseJob {
     if (plan_.has_views && input_.pin == nullptr && !input_.rows.empty()) {
       return invalid_argument("the schema asks for views of records that nothing keeps");
     }
+    if (draws_numbers(plan_.schema) && input_.row_keys.size() != input_.rows.size()) {
+      return invalid_argument("the schema draws random numbers for each row, whose key is not known here");
+    }
     HEADRACE_ASSIGN_OR_RETURN(dense_, DenseColumns::allocate(plan_, input_.replica_rows, *parser_->pool));
     mode_ = CopyMode(parser_->pool->bytes_in_use());
     task_failures_.resize(static_cast<std::size_t>(ranges_.tasks()));
@@ -181,7 +185,9 @@ class ExampleJob : public ParseJob {
     dense_.set_cursors(plan_, segment, scratch.cursors);
     dense_.write_origins(plan_, segment, input_.origins);
     return parse_rows(
-        {plan_, input_.rows, input_.loader, segment, notes(), std::span(sums_).subspan(index * slots, slots)}, scratch);
+        {plan_, input_.rows, input_.loader, input_.row_keys, segment, notes(),
+         std::span(sums_).subspan(index * slots, slots)},
+        scratch);
   }
 
   Status write_segment(std::size_t index, ParseScratch& scratch) {

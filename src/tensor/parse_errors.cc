@@ -33,6 +33,7 @@ std::string_view word(ListKind kind) {
 
 ListKind asked_kind(const Feature& feature) {
   if (feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw) return ListKind::kBytes;
+  if (feature.kind == FeatureKind::kImage) return ListKind::kBytes;
   if (feature.dtype == DType::kInt64) return ListKind::kInt64;
   return feature.dtype == DType::kFloat32 ? ListKind::kFloat : ListKind::kBytes;
 }
@@ -165,7 +166,8 @@ Status malformed_list(const std::string& key) {
 
 Status wrong_count(const Feature& feature, std::int64_t found) {
   const ListKind kind = asked_kind(feature);
-  const bool single = feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw;
+  const bool single =
+      feature.kind == FeatureKind::kTensor || feature.kind == FeatureKind::kRaw || feature.kind == FeatureKind::kImage;
   const Shape shape = single ? Shape{} : feature.shape;
   const std::string list(kind == ListKind::kBytes ? "bytes" : word(kind));
   return schema_mismatch(

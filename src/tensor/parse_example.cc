@@ -7,6 +7,7 @@
 #include "tensor/batch_parser.h"
 #include "tensor/on_threads.h"
 #include "tensor/padded_rows.h"
+#include "tensor/row_keys.h"
 
 namespace headrace {
 namespace {
@@ -60,6 +61,9 @@ Result<Slice> parse_example(std::span<const std::string_view> serialized, const 
   input.rows = std::move(padded.rows);
   input.pin = padded.copies;
   input.replica_rows = {static_cast<std::int64_t>(serialized.size())};
+  if (draws_numbers(schema)) {
+    for (std::size_t row = 0; row < input.rows.size(); ++row) input.row_keys.push_back(row_key({}, 0, 0, row));
+  }
 
   const std::unique_ptr<ParseJob> job = make_example_parser(schema, pool)->begin(std::move(input), kRowsPerTask);
   do {

@@ -12,6 +12,7 @@
 #include "example/example_reader.h"
 #include "example/sequence_reader.h"
 #include "example/tensor_proto.h"
+#include "image/image_decoder.h"
 #include "runtime/mutex.h"
 #include "tensor/batch_parser.h"
 #include "tensor/column_plan.h"
@@ -38,7 +39,13 @@ struct ParseScratch {
         staged_to(plan.staged.size()),
         staged_rows(plan.largest_staged),
         row_values(plan.largest_direct),
-        clocks(plan.transformed.size()) {}
+        clocks(plan.transformed.size()) {
+    for (const Feature& feature : plan.features) {
+      const bool is_image = feature.kind == FeatureKind::kImage;
+      images.push_back(is_image ? std::make_unique<ImageDecoder>(feature.image, feature.dtype, feature.shape)
+                                : nullptr);
+    }
+  }
 
   RowMemory row;  ///< one record that was not in memory
   ExampleReader reader;
@@ -47,9 +54,11 @@ struct ParseScratch {
   std::vector<FeatureListView> lists;  ///< by key of feature lists
   StepScratch step;
   std::vector<LevelCursor> levels;
-  std::vector<std::uint8_t*> cursors;  ///< by step: slot of the next row in a dense column
-  std::size_t failed_step = 0;         ///< of the row that failed
-  CopyMode mode;                       ///< of the phase that runs
+  std::vector<std::uint8_t*> cursors;                 ///< by step: slot of the next row in a dense column
+  std::size_t failed_step = 0;                        ///< of the row that failed
+  CopyMode mode;                                      ///< of the phase that runs
+  std::vector<std::unique_ptr<ImageDecoder>> images;  ///< by feature; null for those that are no images
+  std::uint64_t row_key = 0;                          ///< of the row that is parsed
   TensorProtoView tensor;
   std::vector<std::string_view> strings;
   std::vector<std::int64_t> integers;

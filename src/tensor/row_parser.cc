@@ -7,6 +7,7 @@
 #include "base/wire.h"
 #include "example/scalar_decoder.h"
 #include "tensor/column_writer.h"
+#include "tensor/image_column.h"
 #include "tensor/parse_errors.h"
 #include "tensor/transformed_columns.h"
 
@@ -34,6 +35,8 @@ Status write_values(const Feature& feature, const ColumnStep& step, const Featur
                                             : write_tensor(feature, step, list, slot, mode, &scratch.tensor);
     case ColumnOp::kView:
       return write_view(feature, list, slot);
+    case ColumnOp::kImage:
+      return write_image(feature, list, *scratch.images[step.feature], scratch.row_key, slot);
     case ColumnOp::kRaw:
       return write_raw(feature, step, list, slot, mode);
     case ColumnOp::kStrings:
@@ -95,6 +98,7 @@ inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch
       case ColumnOp::kStrings:
       case ColumnOp::kTensor:
       case ColumnOp::kView:
+      case ColumnOp::kImage:
       case ColumnOp::kRaw:
         break;
       case ColumnOp::kListLength:
@@ -140,6 +144,7 @@ inline Status parse_block(const RowParserInput& input, std::size_t* row, std::si
   const auto slots = static_cast<std::size_t>(input.plan.slots);
   for (; *row < end; ++*row) {
     if (*row + kPrefetchRows < last) prefetch(input.rows[*row + kPrefetchRows]);
+    if (!input.row_keys.empty()) scratch.row_key = input.row_keys[*row];
     const RecordBytes record = input.rows[*row];
     const Status status = record.data() != nullptr || input.loader == nullptr
                               ? parse_row(input.plan, record, scratch, input.notes + *row * slots, input.sums)

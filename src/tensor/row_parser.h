@@ -16,8 +16,9 @@ namespace headrace {
 
 struct RowParserInput {
   const ColumnPlan& plan;
-  std::span<const RecordBytes> rows;  ///< of the whole batch
-  RowLoader* loader;                  ///< of rows without data
+  std::span<const RecordBytes> rows;        ///< of the whole batch
+  RowLoader* loader;                        ///< of rows without data
+  std::span<const std::uint64_t> row_keys;  ///< of the whole batch; empty when no feature draws random numbers
   Segment segment;
   Note* notes;              ///< of the whole batch: row * plan.slots + slot
   std::span<NoteSum> sums;  ///< of this segment, by slot; filled here

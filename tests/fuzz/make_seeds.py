@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
 
 import numpy as np
+from image_bytes import JPEG, png_file
 from tensor_proto_cases import CASES, head
 from wire_bytes import field, group, varint, varint_field
 
@@ -132,9 +133,32 @@ def sequence_examples():
     yield "a list that is cut", sequence(steps(b"vi", int_step(1)))[:-1] + b"\x7f"
 
 
+def images():
+    """A byte of options, see image_fuzz.cc, and a file."""
+    generator = np.random.default_rng(3)
+    pixels = lambda channels: generator.integers(0, 256, (12, 16, channels), dtype=np.uint8)
+    yield "jpeg", b"\0" + JPEG
+    yield "jpeg gray cropped", b"\x05" + JPEG
+    yield "jpeg window", b"\x08" + JPEG
+    yield "jpeg antialias", b"\x30" + JPEG
+    yield "jpeg cut", b"\0" + JPEG[: len(JPEG) * 2 // 3]
+    yield "png rgb", b"\x80" + png_file(pixels(3))
+    yield "png gray alpha", b"\x02" + png_file(pixels(2))
+    yield "png rgba float", b"\x44" + png_file(pixels(4))
+    yield "png bits", b"\1" + png_file([b"\xa5", b"\x3c"], 1, 0)
+    yield "png palette", b"\x02" + png_file([b"\x1b\xe4", b"\xe4\x1b"], 2, 3, palette=bytes(range(12)), transparency=b"\x80\0")
+    yield "png deep", b"\0" + png_file([bytes(range(48))], 16, 2, transparency=b"\0\1\2\3\4\5")
+    yield "png cut", b"\0" + png_file(pixels(3))[:100]
+
+
 def main():
     tensor_protos = ((case.name, case.proto) for case in CASES)
-    corpora = {"example": examples(), "sequence_example": sequence_examples(), "tensor_proto": tensor_protos}
+    corpora = {
+        "example": examples(),
+        "image": images(),
+        "sequence_example": sequence_examples(),
+        "tensor_proto": tensor_protos,
+    }
     for target, seeds in corpora.items():
         folder = Path(sys.argv[1]) / target
         folder.mkdir(parents=True, exist_ok=True)
