@@ -22,6 +22,7 @@ class CutBatchesTest : public ::testing::Test {
     if (!batch.ok()) return -2;
     if (!batch->has_value()) return -1;
     epoch_ = (*batch)->epoch;
+    later_epochs_ = (*batch)->later_epochs;
     blocks_.release((*batch)->runs);
     return (*batch)->rows;
   }
@@ -31,6 +32,7 @@ class CutBatchesTest : public ::testing::Test {
   std::unique_ptr<BatchStage> stage_;
   Status status_;
   std::int64_t epoch_ = -1;
+  std::vector<EpochStart> later_epochs_;
 };
 
 TEST_F(CutBatchesTest, PartialBatchStandsBeforeAFailure) {
@@ -70,6 +72,20 @@ TEST_F(CutBatchesTest, BatchesStraddleEpochsBehindARepeat) {
   std::vector<std::pair<std::int64_t, std::int64_t>> seen;
   for (std::int64_t rows = rows_of_next(); rows > 0; rows = rows_of_next()) seen.emplace_back(rows, epoch_);
   EXPECT_EQ(seen, (std::vector<std::pair<std::int64_t, std::int64_t>>{{4, 0}, {4, 0}, {4, 1}, {3, 2}}));
+}
+
+TEST_F(CutBatchesTest, ABatchTellsWhereAnotherEpochBegins) {
+  cut(make_repeat(context_, source({.records = 3}), 4), 7, false);
+  EXPECT_EQ(rows_of_next(), 7);
+  ASSERT_EQ(later_epochs_.size(), 2U);
+  EXPECT_EQ(later_epochs_[0].row, 3);
+  EXPECT_EQ(later_epochs_[0].epoch, 1);
+  EXPECT_EQ(later_epochs_[1].row, 6);
+  EXPECT_EQ(later_epochs_[1].epoch, 2);
+  EXPECT_EQ(rows_of_next(), 5);
+  EXPECT_EQ(epoch_, 2);
+  ASSERT_EQ(later_epochs_.size(), 1U);
+  EXPECT_EQ(later_epochs_[0].row, 2);
 }
 
 TEST_F(CutBatchesTest, FusedShuffleTellsTheEpochOfTheFirstRow) {

@@ -19,7 +19,7 @@ struct CropWindow {
 /// Number `counter` of these uses the random numbers of a record from here on; see choose_window() and flips().
 constexpr std::uint64_t kFlipCounter = 1000;
 
-/// `key`: of the record's stream of random numbers (base/random.h). kSchemaMismatch when the window is not in the image.
+/// `crop` is valid (ImageOptions::validate). `key`: of the record's stream of random numbers (base/random.h). kSchemaMismatch when the window is not in the image.
 Result<CropWindow> choose_window(const ImageCrop& crop, std::int64_t height, std::int64_t width, std::uint64_t key);
 
 /// Whether the record is one of those whose left and right are swapped.

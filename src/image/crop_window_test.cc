@@ -39,7 +39,7 @@ TEST(CropWindow, AFixedOneMustBeInside) {
   EXPECT_EQ(status.code(), StatusCode::kSchemaMismatch);
   EXPECT_EQ(status.where().expected, "at least 4 x 6 pixels");
   EXPECT_EQ(status.where().found, "4 x 5 pixels");
-  EXPECT_FALSE(choose_window(FixedCrop{INT64_MAX, 0, 1, 1}, 4, 5, 1).ok());
+  EXPECT_FALSE(choose_window(FixedCrop{0x7FFFFFFF, 0, 1, 1}, 4, 5, 1).ok());
 }
 
 TEST(CropWindow, ARandomPlaceReachesEveryPlace) {

@@ -123,6 +123,7 @@ TEST(ImageOptions, WhatCannotBe) {
   EXPECT_THAT(why({.crop = RandomResizedCrop{.min_ratio = 2}}), HasSubstr("ratio"));
   EXPECT_THAT(why({.crop = RandomCrop{0, 1}}), HasSubstr("at least 1"));
   EXPECT_THAT(why({.crop = FixedCrop{-1, 0, 1, 1}}), HasSubstr("at least 0"));
+  EXPECT_THAT(why({.crop = FixedCrop{0, INT64_MAX, 1, 1}}), HasSubstr("beyond 2147483647"));
   EXPECT_THAT(why({.mean = {1}}), HasSubstr("mean is for dtype float32 only"));
   EXPECT_THAT(why({.mean = {1, 2}}, DType::kFloat32), HasSubstr("mean has 2 numbers, expected 1 or 3"));
   EXPECT_THAT(why({.std = {0}}, DType::kFloat32), HasSubstr("std must be above 0"));

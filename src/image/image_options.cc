@@ -8,7 +8,8 @@
 namespace headrace {
 namespace {
 
-constexpr std::int64_t kMaxSide = 65'535;  // what JPEG can have
+constexpr std::int64_t kMaxSide = 65'535;         // what JPEG can have
+constexpr std::int64_t kMaxPlace = 0x7FFFFFFFLL;  // what PNG can have
 
 std::string text(double value) {
   std::string out = std::to_string(value);
@@ -24,6 +25,9 @@ Status check_crop(const CentralCrop& crop) {
 Status check_crop(const FixedCrop& crop) {
   if (crop.top < 0 || crop.left < 0) return invalid_argument("crop: top and left must be at least 0");
   if (crop.height < 1 || crop.width < 1) return invalid_argument("crop: height and width must be at least 1");
+  if (std::max({crop.top, crop.left, crop.height, crop.width}) > kMaxPlace) {
+    return invalid_argument("crop: no image has a pixel beyond " + std::to_string(kMaxPlace));
+  }
   return {};
 }
 

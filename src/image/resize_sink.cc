@@ -24,6 +24,7 @@ void ResizeSink::prepare(const ResizeJob& job, std::uint8_t* slot) {
   for (std::int64_t& first : columns_.first) first -= job.range.left;
   next_row_ = job.range.top;
   next_output_ = 0;
+  is_bytes_ = !writer_.is_float() && rows_.count == 2 && columns_.count == 2;
 }
 
 void ResizeSink::begin(std::int64_t left, std::int64_t width) {
@@ -31,20 +32,33 @@ void ResizeSink::begin(std::int64_t left, std::int64_t width) {
   row_bytes_ = width * size_.channels;
   ring_rows_ = rows_.count + 1;
   grow(&ring_, ring_rows_ * row_bytes_);
-  grow(&sources_, rows_.count);
-  grow(&blended_, (range_.right - range_.left) * size_.channels + kRowPadding);
-  grow(&output_, size_.width * size_.channels + kRowPadding);
+  const std::int64_t elements = (range_.right - range_.left) * size_.channels;
+  if (!is_bytes_) {
+    grow(&sources_, rows_.count);
+    grow(&blended_, elements + kRowPadding);
+    grow(&output_, size_.width * size_.channels + kRowPadding);
+    return;
+  }
+  grow(&byte_blended_, elements + kBytePadding);
+  grow(&byte_output_, size_.width * size_.channels);
+  byte_first_.clear();
+  byte_weights_.clear();
+  for (std::int64_t x = 0; x < size_.width; ++x) {
+    byte_first_.push_back(static_cast<std::int32_t>(columns_.first[static_cast<std::size_t>(x)] * size_.channels));
+    byte_weights_.emplace_back(columns_.weights_of(x)[1]);
+  }
 }
 
 void ResizeSink::row_done() {
   ++next_row_;
   while (next_output_ < size_.height &&
          rows_.first[static_cast<std::size_t>(next_output_)] + rows_.count <= next_row_) {
-    write_output(next_output_++);
+    const std::int64_t y = next_output_++;
+    is_bytes_ ? write_bytes(y) : write_floats(y);
   }
 }
 
-void ResizeSink::write_output(std::int64_t y) {
+void ResizeSink::write_floats(std::int64_t y) {
   const ResizeKernels& kernels = resize_kernels();
   const std::int64_t first = rows_.first[static_cast<std::size_t>(y)];
   for (std::int64_t k = 0; k < rows_.count; ++k) {
@@ -55,6 +69,16 @@ void ResizeSink::write_output(std::int64_t y) {
   kernels.blend_columns(blended_.data(), columns_.first.data(), columns_.weights.data(), columns_.count, size_.width,
                         size_.channels, output_.data());
   writer_.write(slot_, y, output_.data());
+}
+
+void ResizeSink::write_bytes(std::int64_t y) {
+  const std::int64_t first = rows_.first[static_cast<std::size_t>(y)];
+  blend_byte_rows(ring_row(first) + offset_, ring_row(first + 1) + offset_, rows_.weights_of(y)[1],
+                  (range_.right - range_.left) * size_.channels, byte_blended_.data());
+  std::uint8_t* direct = writer_.direct(slot_, y);
+  std::uint8_t* to = direct != nullptr ? direct : byte_output_.data();
+  blend_byte_columns({byte_blended_.data(), byte_first_.data(), byte_weights_.data(), size_.width, size_.channels}, to);
+  if (direct == nullptr) writer_.write(slot_, y, to);
 }
 
 }  // namespace headrace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "image/byte_resize.h"
 #include "image/row_sink.h"
 #include "image/row_writer.h"
 #include "image/taps.h"
@@ -36,7 +37,8 @@ class ResizeSink final : public RowSink {
 
  private:
   std::uint8_t* ring_row(std::int64_t y) { return ring_.data() + (y % ring_rows_) * row_bytes_; }
-  void write_output(std::int64_t y);
+  void write_floats(std::int64_t y);
+  void write_bytes(std::int64_t y);
 
   const RowWriter& writer_;
   const ImageSize size_;
@@ -51,9 +53,14 @@ class ResizeSink final : public RowSink {
   std::int64_t row_bytes_ = 0;
   std::int64_t ring_rows_ = 1;
   std::vector<std::uint8_t> ring_;
+  bool is_bytes_ = false;  // two taps, to uint8: byte_resize.h
   std::vector<const std::uint8_t*> sources_;
   std::vector<float> blended_;
   std::vector<float> output_;
+  std::vector<std::int32_t> byte_first_;
+  std::vector<ByteWeights> byte_weights_;
+  std::vector<std::int16_t> byte_blended_;
+  std::vector<std::uint8_t> byte_output_;
 };
 
 }  // namespace headrace

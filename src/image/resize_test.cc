@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "image/byte_resize.h"
 #include "image/image_testing.h"
 #include "image/resize_kernels.h"
 #include "image/resize_sink.h"
@@ -121,6 +122,52 @@ TEST(ResizeSink, IsTheSumOfItsTaps) {
           ASSERT_NEAR(plain[at(x)], right, 1e-3);
           ASSERT_NEAR(flipped[at(the.out_width - 1 - x)], right, 1e-3);
         }
+      }
+    }
+  }
+}
+
+TEST(ByteResize, RowsAreBlended) {
+  std::vector<std::uint8_t> a;
+  std::vector<std::uint8_t> b;
+  for (int i = 0; i < 256; ++i) {
+    a.push_back(static_cast<std::uint8_t>(i));
+    b.push_back(static_cast<std::uint8_t>(37 * i + 5));
+  }
+  std::vector<std::int16_t> to(a.size());
+  for (const float weight : {0.0F, 0.1F, 0.5F, 0.999F, 1.0F}) {
+    blend_byte_rows(a.data(), b.data(), weight, static_cast<std::int64_t>(a.size()), to.data());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      ASSERT_NEAR(to[i] / 128.0, a[i] + (int{b[i]} - int{a[i]}) * double{weight}, 0.0125) << i << " at " << weight;
+    }
+  }
+}
+
+TEST(ByteResize, ColumnsAreTheScalarOnes) {
+  std::vector<std::int16_t> from;
+  for (int i = 0; i < 400; ++i) from.push_back(static_cast<std::int16_t>((i * 7919) % 32641));
+  from.resize(from.size() + kBytePadding, 32'640);
+  for (const std::int64_t channels : {1, 3, 4}) {
+    for (std::int64_t outputs = 1; outputs < 40; ++outputs) {
+      std::vector<std::int32_t> first;
+      std::vector<ByteWeights> weights;
+      for (std::int64_t x = 0; x < outputs; ++x) {
+        first.push_back(static_cast<std::int32_t>((x * 5 % (400 / channels - 1)) * channels));
+        weights.emplace_back(static_cast<float>(x) / static_cast<float>(outputs));
+      }
+      const auto bytes = static_cast<std::size_t>(outputs * channels);
+      std::vector<std::uint8_t> plain(bytes + 16, 7);
+      std::vector<std::uint8_t> fast(bytes + 16, 7);
+      const ByteColumns columns{from.data(), first.data(), weights.data(), outputs, channels};
+      blend_byte_columns_scalar(columns, plain.data());
+      blend_byte_columns(columns, fast.data());
+      ASSERT_EQ(fast, plain) << outputs << " of " << channels;  // and nothing behind them
+      for (std::size_t i = 0; i < bytes; ++i) {
+        const auto at = static_cast<std::size_t>(first[i / static_cast<std::size_t>(channels)]) +
+                        i % static_cast<std::size_t>(channels);
+        const double part = static_cast<double>(i / static_cast<std::size_t>(channels)) / static_cast<double>(outputs);
+        const double right = from[at] + part * (int{from[at + static_cast<std::size_t>(channels)]} - int{from[at]});
+        ASSERT_NEAR(plain[i], right / 128, 0.515);
       }
     }
   }

@@ -18,6 +18,7 @@ class RowWriter {
   void write(std::uint8_t* slot, std::int64_t y, const float* row) const;
   void write(std::uint8_t* slot, std::int64_t y, const std::uint8_t* row) const;
 
+  bool is_float() const { return is_float_; }
   /// Where row `y` of the slot lies when it is the decoder's row as it is, else null.
   std::uint8_t* direct(std::uint8_t* slot, std::int64_t y) const {
     return is_direct_ ? slot + static_cast<std::size_t>(y * size_.width * size_.channels) : nullptr;
