@@ -319,6 +319,9 @@ Status Schema::validate() const {
     HEADRACE_RETURN_IF_ERROR(check_indices(feature));
     HEADRACE_RETURN_IF_ERROR(check_place(feature, sequence, std::span(features).first(i)));
     HEADRACE_RETURN_IF_ERROR(check_default(feature));
+    if (!feature.transforms.empty() && feature.kind == FeatureKind::kImage) {
+      return refuse(feature, "an image has mean and std of its own instead of transforms");
+    }
     if (!feature.transforms.empty()) HEADRACE_RETURN_IF_ERROR(compile_transforms(feature).status());
     if (!names.insert(feature.name).second) return refuse(feature, "the name is there twice");
     if (origin && (feature.name == "_shard" || feature.name == "_record")) {
