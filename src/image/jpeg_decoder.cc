@@ -158,6 +158,8 @@ bool JpegDecoder::State::read_rows(std::int64_t top, std::int64_t rows, RowSink&
     if (is_cmyk) cmyk_to_rgb(cmyk.data(), row, info.output_width, info.saw_Adobe_marker != FALSE);
     sink.row_done();
   }
+  // With the last row, the end marker must be there, too.
+  if (info.output_scanline == info.output_height) jpeg_finish_decompress(&info);
   return true;
 }
 

@@ -27,7 +27,8 @@ class JpegDecoder {
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
-  /// Decodes the rows of request.range; what comes behind the last of them is not looked at. kSchemaMismatch when the file is
+  /// Decodes the rows of request.range. What comes behind the last of them is not looked at, unless that is the image's last:
+  /// then the file must end as a JPEG does. kSchemaMismatch when the file is
   /// damaged or ends too early; kResourceExhausted when it has too many scans.
   Status decode(std::span<const std::uint8_t> file, const ImageHeader& header, const JpegRequest& request,
                 RowSink& sink);

@@ -113,12 +113,14 @@ bool Reader::read_rows(const PixelRange& range, std::uint8_t* unused_row, RowSin
     png_read_row(png, sink.row(), nullptr);
     sink.row_done();
   }
+  if (range.bottom == png_get_image_height(png, info)) png_read_end(png, nullptr);
   return true;
 }
 
 bool Reader::read_interlaced(std::uint8_t** rows) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;  // NOLINT(cert-err52-cpp)
   png_read_image(png, rows);
+  png_read_end(png, nullptr);
   return true;
 }
 

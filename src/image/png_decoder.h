@@ -16,7 +16,8 @@ namespace headrace {
 
 class PngDecoder {
  public:
-  /// Decodes the rows [range.top, range.bottom), whole ones; what comes behind them is not looked at. `channels` is 1, 3 or 4:
+  /// Decodes the rows [range.top, range.bottom), whole ones. What comes behind them is not looked at, unless that is
+  /// nothing but the end of the file, or the file is interlaced. `channels` is 1, 3 or 4:
   /// gray of colours is 0.299 R + 0.587 G + 0.114 B, alpha is dropped or, where there is none, opaque; of 16 bits the upper
   /// 8. kSchemaMismatch when the file is damaged or ends too early.
   Status decode(std::span<const std::uint8_t> file, const ImageHeader& header, int channels, const PixelRange& range,

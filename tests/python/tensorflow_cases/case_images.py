@@ -149,14 +149,38 @@ def test_decode_png_is_exact(name, channels):
     np.testing.assert_array_equal(found, theirs)
 
 
-def test_cut_files_fail_in_both():
-    """TensorFlow reads a JPEG to its end; here what is behind the last row, the end marker, may be missing."""
-    for file, decode in ((jpeg(40, 50), tf.io.decode_jpeg), (tf.io.encode_png(photo(20, 20)).numpy(), tf.io.decode_png)):
-        for size in range(3, len(file) - 40, 37):
-            with pytest.raises(tf.errors.InvalidArgumentError):
-                decode(file[:size])
-            with pytest.raises(hr.SchemaError):
-                ours(file[:size], height=20, width=20)
+def _file(kind):
+    return tf.io.encode_png(photo(40, 50)).numpy() if kind == "png" else jpeg(40, 50, progressive=kind == "progressive")
+
+
+@pytest.mark.parametrize("kind", ["jpeg", "progressive", "png"])
+def test_cut_files_fail_in_both(kind):
+    file = _file(kind)
+    for size in [*range(3, len(file), 37), *range(len(file) - 16, len(file))]:
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.io.decode_image(file[:size])
+        with pytest.raises(hr.SchemaError):
+            ours(file[:size], height=40, width=50)
+
+
+@pytest.mark.parametrize("kind", ["jpeg", "progressive", "png"])
+def test_damaged_files_are_what_tensorflow_makes_of_them(kind):
+    """Wrong bytes: an error in both, or the same pixels (libjpeg goes on behind a wrong code)."""
+    file, generator, decoded = _file(kind), np.random.default_rng(11), 0
+    for _ in range(300):
+        damaged = bytearray(file)
+        for place in generator.integers(0, len(file), generator.integers(1, 4)):
+            damaged[place] = generator.integers(0, 256)
+        damaged = bytes(damaged)
+        try:
+            theirs = tf.io.decode_image(damaged, channels=3, expand_animations=False).numpy()
+        except (tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError):
+            with pytest.raises((hr.SchemaError, hr.BudgetError)):
+                ours(damaged, height=40, width=50)
+            continue
+        decoded += 1
+        np.testing.assert_array_equal(ours(damaged, height=theirs.shape[0], width=theirs.shape[1]), theirs)
+    assert decoded > 100 or kind == "png"  # whose checksums find all
 
 
 def test_the_dataset_of_a_pipeline(tmp_path):
