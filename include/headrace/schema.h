@@ -89,7 +89,7 @@ struct Feature {
   DType row_splits_dtype = DType::kInt64;  ///< kRagged: kInt32 or kInt64, what an adapter hands out
   bool view = false;    ///< kFixedLen, one byte string: the column points into the records; see Column
   bool sparse = false;  ///< kVarLen: adapters hand out a sparse tensor, as TensorFlow's parse does
-  ImageOptions image;  ///< kImage: how the file becomes pixels of `shape`, in the order of its layout
+  ImageOptions image;   ///< kImage: how the file becomes pixels of `shape`, in the order of its layout
   /// One of the feature lists of a SequenceExample; else a feature of its context. Each step of a list is what a record is
   /// elsewhere: kFixedLenSequence is dense [batch, longest, *shape] padded with 0 or "", kVarLen ragged [batch, None, None],
   /// kRagged ragged [batch, None, …]. Other kinds than these and kListLength are in no list.

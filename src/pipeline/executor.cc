@@ -122,7 +122,7 @@ ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
     }
   }
   input.replica_rows = split_rows(rows, parts_.replicas);
-  if (parts_.draws) input.row_keys = row_keys(*parts_.draws, records, rows);
+  if (parts_.draws) input.row_keys = row_keys(*parts_.draws, batch.records, rows);
   return input;
 }
 

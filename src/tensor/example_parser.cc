@@ -184,10 +184,9 @@ class ExampleJob : public ParseJob {
     const auto slots = static_cast<std::size_t>(plan_.slots);
     dense_.set_cursors(plan_, segment, scratch.cursors);
     dense_.write_origins(plan_, segment, input_.origins);
-    return parse_rows(
-        {plan_, input_.rows, input_.loader, input_.row_keys, segment, notes(),
-         std::span(sums_).subspan(index * slots, slots)},
-        scratch);
+    return parse_rows({plan_, input_.rows, input_.loader, input_.row_keys, segment, notes(),
+                       std::span(sums_).subspan(index * slots, slots)},
+                      scratch);
   }
 
   Status write_segment(std::size_t index, ParseScratch& scratch) {

@@ -354,7 +354,8 @@ TEST(ParseTransforms, StringsOfRowsThatAreReadLate) {
     input.rows.emplace_back(static_cast<const std::uint8_t*>(nullptr), records.back().size());
   }
   input.replica_rows = {130};
-  input.loader = std::make_unique<OneByOne>(records);
+  OneByOne loader(records);
+  input.loader = &loader;
   const Schema schema{.features = {transformed(fixed("s", DType::kBytes), {Lookup{.strings = vocabulary}})}};
   const std::unique_ptr<BatchParser> parser = make_example_parser(schema, std::make_shared<BufferPool>());
   const std::unique_ptr<ParseJob> job = parser->begin(std::move(input), 1000);
