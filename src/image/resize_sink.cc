@@ -7,6 +7,11 @@
 namespace headrace {
 namespace {
 
+// Rows of bytes are blended up to a multiple of that: what stands behind a row costs less than a loop for its rest.
+constexpr std::int64_t kByteStep = 32;
+
+std::int64_t whole_steps(std::int64_t elements) { return (elements + kByteStep - 1) / kByteStep * kByteStep; }
+
 template <class T>
 void grow(std::vector<T>* memory, std::int64_t count) {
   if (static_cast<std::int64_t>(memory->size()) < count) memory->resize(static_cast<std::size_t>(count));
@@ -29,9 +34,9 @@ void ResizeSink::prepare(const ResizeJob& job, std::uint8_t* slot) {
 
 void ResizeSink::begin(std::int64_t left, std::int64_t width) {
   offset_ = (range_.left - left) * size_.channels;
-  row_bytes_ = width * size_.channels;
+  row_bytes_ = whole_steps(width * size_.channels);
   ring_rows_ = rows_.count + 1;
-  grow(&ring_, ring_rows_ * row_bytes_);
+  grow(&ring_, ring_rows_ * row_bytes_ + kByteStep);
   const std::int64_t elements = (range_.right - range_.left) * size_.channels;
   if (!is_bytes_) {
     grow(&sources_, rows_.count);
@@ -39,7 +44,7 @@ void ResizeSink::begin(std::int64_t left, std::int64_t width) {
     grow(&output_, size_.width * size_.channels + kRowPadding);
     return;
   }
-  grow(&byte_blended_, elements + kBytePadding);
+  grow(&byte_blended_, whole_steps(elements) + kBytePadding);
   grow(&byte_output_, size_.width * size_.channels);
   byte_first_.clear();
   byte_weights_.clear();
@@ -74,7 +79,7 @@ void ResizeSink::write_floats(std::int64_t y) {
 void ResizeSink::write_bytes(std::int64_t y) {
   const std::int64_t first = rows_.first[static_cast<std::size_t>(y)];
   blend_byte_rows(ring_row(first) + offset_, ring_row(first + 1) + offset_, rows_.weights_of(y)[1],
-                  (range_.right - range_.left) * size_.channels, byte_blended_.data());
+                  whole_steps((range_.right - range_.left) * size_.channels), byte_blended_.data());
   std::uint8_t* direct = writer_.direct(slot_, y);
   std::uint8_t* to = direct != nullptr ? direct : byte_output_.data();
   blend_byte_columns({byte_blended_.data(), byte_first_.data(), byte_weights_.data(), size_.width, size_.channels}, to);
