@@ -1,7 +1,6 @@
 // libjpeg-turbo alone: JPEG files in memory, the window in the middle, at the reduction that still has the pixels of the output;
 // rows are thrown away. The bound of a decoder that uses it. Arguments: seconds, warm-up seconds, part of each side, side of the
 // output, a file of [uint32 size][JPEG] entries. Prints one line: images, wall seconds, CPU seconds.
-#include <jpeglib.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -12,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 #include <vector>
+// libjpeg's header needs <cstdio> before it.
+#include <jpeglib.h>
 
 namespace {
 
