@@ -4,17 +4,15 @@ The words are TensorFlow's. TensorFeature and RawFeature are ours. TensorFlow's 
 (see tf_specs.py). A spec is a plain value; it is checked as a whole by Dataset.parse.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from . import _core, arguments, transforms
-from .dtypes import as_dtype, float32, int32, int64, numpy_dtype
+from . import _core, arguments, feature_parts as parts, transforms
+from .dtypes import as_dtype, int32, int64
 from .errors import ArgumentError
 from .images import CentralCrop, Crop, ImageFeature, RandomCrop, RandomResizedCrop  # noqa: F401: spec_text finds them here
 from .key_patterns import Match as _Match
+from .tensor_features import RawFeature, TensorFeature
 from .tf_specs import translate
 
 
@@ -38,8 +36,8 @@ class FixedLenFeature:
     transform: Any = ()
 
     def to_core(self, name):
-        feature = _list_feature(name, "fixed_len", self.dtype, _shape(name, self.shape), self.key)
-        _set_default(feature, name, self.default_value)
+        feature = parts.list_feature(name, "fixed_len", self.dtype, parts.shape(name, self.shape), self.key)
+        parts.set_default(feature, name, self.default_value)
         return feature
 
 
@@ -59,7 +57,7 @@ class VarLenFeature:
     transform: Any = ()
 
     def to_core(self, name):
-        feature = _list_feature(name, "var_len", self.dtype, [], self.key)
+        feature = parts.list_feature(name, "var_len", self.dtype, [], self.key)
         feature.sparse = True
         return feature
 
@@ -87,9 +85,9 @@ class FixedLenSequenceFeature:
     transform: Any = ()
 
     def to_core(self, name):
-        feature = _list_feature(name, "fixed_len_sequence", self.dtype, _shape(name, self.shape), self.key)
+        feature = parts.list_feature(name, "fixed_len_sequence", self.dtype, parts.shape(name, self.shape), self.key)
         feature.allow_missing = bool(self.allow_missing)
-        _set_default(feature, name, self.default_value)
+        parts.set_default(feature, name, self.default_value)
         return feature
 
 
@@ -173,7 +171,7 @@ class RaggedFeature:
     UniformRowLength = UniformRowLength
 
     def to_core(self, name):
-        feature = _list_feature(name, "ragged", self.dtype, [], self.value_key)
+        feature = parts.list_feature(name, "ragged", self.dtype, [], self.value_key)
         feature.row_splits_dtype = as_dtype(self.row_splits_dtype, "row_splits_dtype")
         for partition in self.partitions:
             if isinstance(partition, UniformRowLength):
@@ -182,97 +180,6 @@ class RaggedFeature:
                 feature.add_partition(_PARTITIONS[type(partition)], key=partition.key)
             else:
                 raise ArgumentError(f"feature {name!r}: partitions: {partition!r} is no partition", key=name)
-        return feature
-
-
-@dataclass(frozen=True)
-class TensorFeature:
-    """A bytes feature that holds one serialized TensorProto (tf.io.serialize_tensor).
-
-    The column is dense, [rows, *shape] of dtype, when all dimensions are known. Otherwise `unknown_dims` says what the
-    records of a batch become:
-
-    "ragged": a Ragged up to the last unknown dimension; the dimensions behind it are those of the values.
-    "padded": dense, each unknown dimension as long as the longest in the global batch.
-    "equal": dense; a record whose shape differs from that of the first one in the batch is an error.
-
-    Args:
-        shape: dimensions of the tensor, None for an unknown one; or None: the record has the shape, of at most 8
-            dimensions.
-        dtype: type of the proto: any number type, bool or string.
-        key: key of the feature; the name of the column when None.
-        reshape: the proto may have any shape that tf.reshape takes to `shape`, with at most one dimension unknown.
-        unknown_dims: as above; None: "ragged", for shape=None "equal".
-        padding_value: one value of dtype to pad with; 0, False or b"" when None.
-        transform: what is done to the values on the way to the column, see headrace.transforms.
-
-    Errors while parsing:
-        SchemaError: no TensorProto, another dtype or shape, values that do not fit the shape.
-        BudgetError: padding, filled-in values and empty rows of more than 4 GiB in a column.
-    """
-
-    shape: Any
-    dtype: Any
-    key: Any = None
-    reshape: bool = False
-    unknown_dims: Any = None
-    padding_value: Any = None
-    transform: Any = ()
-
-    def to_core(self, name):
-        shape = [] if self.shape is None else _shape(name, self.shape, may_be_unknown=True)
-        feature = _core.Feature(name, "tensor", as_dtype(self.dtype), shape, key=self.key or "")
-        feature.unknown_rank = self.shape is None
-        feature.reshape = bool(self.reshape)
-        _set_unknown_dims(feature, name, self)
-        return feature
-
-
-@dataclass(frozen=True)
-class RawFeature:
-    """A bytes feature that holds the elements themselves (tf.io.decode_raw).
-
-    The column is dense, [rows, *shape] of dtype. One dimension may be unknown: it follows from the number of bytes, and
-    `unknown_dims` says what the records of a batch become, as in TensorFeature.
-
-    Args:
-        shape: dimensions of the array, None for an unknown one; or None, which is [None].
-        dtype: any number type or bool (any byte but 0 is true).
-        little_endian: byte order in the record; the parts of a complex number are swapped each by itself.
-        key: key of the feature; the name of the column when None.
-        fixed_length: bytes of every record: longer ones are cut, shorter ones filled up with zeros. An unknown dimension
-            follows from it.
-        unknown_dims: "ragged", "padded" or "equal"; None: "ragged", for shape=None "equal" (as decode_raw).
-        padding_value: one value of dtype to pad with; 0 or False when None.
-        transform: what is done to the values on the way to the column, see headrace.transforms.
-
-    Errors while parsing:
-        SchemaError: bytes that are no whole number of elements or rows, or not as many as the shape needs.
-    """
-
-    shape: Any
-    dtype: Any
-    little_endian: bool = True
-    key: Any = None
-    fixed_length: Any = None
-    unknown_dims: Any = None
-    padding_value: Any = None
-    transform: Any = ()
-
-    def to_core(self, name):
-        dtype = as_dtype(self.dtype)
-        shape = [-1] if self.shape is None else _shape(name, self.shape, may_be_unknown=True)
-        fixed_length = 0
-        if self.fixed_length is not None:
-            fixed_length = arguments.integer("fixed_length", self.fixed_length)
-            if fixed_length < 1:
-                raise ArgumentError(f"fixed_length ({fixed_length}) must be greater than zero.")
-            row_bytes = _core.dtype_size(dtype) * math.prod(size for size in shape if size > 0)
-            shape = [fixed_length // row_bytes if size < 0 else size for size in shape]
-        feature = _core.Feature(name, "raw", dtype, shape, key=self.key or "")
-        feature.little_endian = bool(self.little_endian)
-        feature.fixed_length = fixed_length
-        _set_unknown_dims(feature, name, self)
         return feature
 
 
@@ -298,7 +205,7 @@ class SparseFeature:
     transform: Any = ()
 
     def to_core(self, name):
-        feature = _list_feature(name, "sparse", self.dtype, [], self.value_key)
+        feature = parts.list_feature(name, "sparse", self.dtype, [], self.value_key)
         feature.already_sorted = bool(self.already_sorted)
         keys = [self.index_key] if isinstance(self.index_key, str) else list(self.index_key)
         sizes = list(self.size) if hasattr(self.size, "__iter__") else [self.size]
@@ -330,10 +237,10 @@ class Stack:
     transform: Any = ()
 
     def to_core(self, name):
-        keys = _keys(name, self.keys)
-        feature = _list_feature(name, "stack", self.dtype, [len(keys)])
+        keys = parts.keys(name, self.keys)
+        feature = parts.list_feature(name, "stack", self.dtype, [len(keys)])
         feature.keys = keys
-        _set_default(feature, name, self.default_value)
+        parts.set_default(feature, name, self.default_value)
         return feature
 
 
@@ -352,8 +259,8 @@ class Jagged:
     transform: Any = ()
 
     def to_core(self, name):
-        feature = _list_feature(name, "jagged", self.dtype, [])
-        feature.keys = _keys(name, self.keys)
+        feature = parts.list_feature(name, "jagged", self.dtype, [])
+        feature.keys = parts.keys(name, self.keys)
         return feature
 
 
@@ -409,7 +316,7 @@ def to_specs(parameter, features):
         if not isinstance(name, str):
             raise ArgumentError(f"{parameter}: name {name!r} must be a str")
         if isinstance(spec, _Match):
-            raise _unexpanded(name, spec.pattern)
+            raise parts.unexpanded(name, spec.pattern)
         ours = spec if isinstance(spec, _OURS) else translate(name, spec)
         if ours is None:
             raise ArgumentError(f"feature {name!r}: {spec!r} is no feature spec", key=name)
@@ -428,91 +335,3 @@ def to_core(name, spec):
         if error.key is not None:
             raise
         raise ArgumentError(f"feature {name!r}: {error}", key=name) from None
-
-
-def _unexpanded(name, pattern):
-    hint = "Dataset.parse replaces patterns by keys; use its `features` here"
-    return ArgumentError(f"feature {name!r}: {pattern!r} is a pattern: {hint}", key=name)
-
-
-def _keys(name, keys):
-    if isinstance(keys, str):
-        raise _unexpanded(name, keys)
-    keys = list(keys)
-    for key in keys:
-        if not isinstance(key, str):
-            raise ArgumentError(f"feature {name!r}: keys: {key!r} must be a str", key=name)
-    return keys
-
-
-def _list_feature(name, kind, dtype, shape, key=None):
-    """A feature of a list. What a record cannot hold is read as the type that it can hold, and cast."""
-    dtype = as_dtype(dtype)
-    wire = dtype
-    if dtype.startswith(("int", "uint", "bool")):
-        wire = int64
-    elif dtype in ("float16", "bfloat16", "float64"):
-        wire = float32
-    feature = _core.Feature(name, kind, wire, shape, key=key or "")
-    if wire != dtype:
-        feature.add_transform(transforms.cast(dtype).to_core())
-    return feature
-
-
-def _shape(name, shape, may_be_unknown=False):
-    """The dimensions as a list, an unknown one as -1 where there may be some."""
-    if shape is None:
-        raise ArgumentError(f"feature {name!r}: shape=None: Missing shape for feature {name}", key=name)
-    try:
-        dimensions = [shape] if isinstance(shape, int) else list(shape)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"feature {name!r}: shape={shape!r}: all dimensions must be known", key=name) from None
-    sizes = [-1 if dimension is None else int(dimension) for dimension in dimensions]
-    for place, size in enumerate(sizes):
-        if size < -1 or (size < 0 and not may_be_unknown):
-            hint = "; use FixedLenSequenceFeature, VarLenFeature or RaggedFeature" if place == 0 else ""
-            raise ArgumentError(f"feature {name!r}: shape={shape!r}: all dimensions must be known{hint}", key=name)
-    return sizes
-
-
-def _set_unknown_dims(feature, name, spec):
-    kind = spec.unknown_dims or ("equal" if spec.shape is None else "ragged")
-    feature.set_unknown_dims(str(kind))
-    if spec.padding_value is not None:
-        if kind != "padded":
-            raise ArgumentError(f"padding_value={spec.padding_value!r}: is for unknown_dims='padded'")
-        _set_default(feature, name, spec.padding_value, "padding_value")
-
-
-def _set_default(feature, name, value, parameter="default_value"):
-    if value is None:
-        return
-    if feature.dtype == "bytes":
-        items = np.asarray(value, dtype=object).reshape(-1)
-        feature.set_default([_as_bytes(name, item, parameter) for item in items])
-        return
-    dtype = numpy_dtype(feature.dtype)
-    # NumPy knows nothing about the range of the types of ml_dtypes: they are checked as float32.
-    checked = _checked_cast(name, value, np.asarray(value), np.dtype(np.float32) if dtype.kind == "V" else dtype, parameter)
-    feature.set_default(np.ascontiguousarray(checked.astype(dtype)).tobytes())
-
-
-def _checked_cast(name, value, given, dtype, parameter):
-    """`given` as dtype; a value that would change kind or leave the range is refused."""
-    wrong = ArgumentError(f"feature {name!r}: {parameter}={value!r}: does not fit {dtype.name}", key=name)
-    if given.dtype.kind not in "biufc" or (given.size and not np.can_cast(given.dtype, dtype, "same_kind")):
-        if not (given.dtype.kind in "iu" and dtype.kind in "iuf"):
-            raise wrong
-    if given.dtype.kind in "iu" and dtype.kind in "iu" and given.size:
-        limits = np.iinfo(dtype)
-        if int(given.min()) < limits.min or int(given.max()) > limits.max:
-            raise wrong
-    return given.astype(dtype)
-
-
-def _as_bytes(name, item, parameter):
-    if isinstance(item, str):
-        return item.encode()
-    if isinstance(item, bytes):
-        return item
-    raise ArgumentError(f"feature {name!r}: {parameter}={item!r}: must be bytes", key=name)
