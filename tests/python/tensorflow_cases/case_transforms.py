@@ -232,18 +232,20 @@ def test_feature_lists():
     records = []
     for steps in rows:
         example = tf.train.SequenceExample()
-        for key, size in (("q", 2), ("w", 1)):
-            for step in steps:
-                example.feature_lists.feature_list[key].feature.add().int64_list.value.extend(step[:size])
+        lists = example.feature_lists.feature_list
+        lists["q"].SetInParent()
+        for step in steps:
+            lists["q"].feature.add().float_list.value.extend(step)
+            lists["w"].feature.add().int64_list.value.append(step[0])
         records.append(example.SerializeToString())
-    theirs = {"q": tf.io.FixedLenSequenceFeature([2], tf.int64), "w": tf.io.RaggedFeature(tf.int64)}
+    theirs = {"q": tf.io.FixedLenSequenceFeature([2], tf.float32), "w": tf.io.RaggedFeature(tf.int64)}
     ours = {
         "q": hr.FixedLenSequenceFeature([2], hr.float32, transform=[hr.scale([0.5, 0.25], 1), hr.cast("bfloat16")]),
         "w": hr.RaggedFeature(hr.int64, transform=[hr.mod(7), hr.one_hot(4, "int8")]),
     }
     plain = tf.io.parse_sequence_example(records, None, theirs)[1]
     found = hr.parse_sequence_example(records, None, ours)[1]
-    scaled = tf.cast(plain["q"], tf.float32) * tf.constant([0.5, 0.25]) + 1
+    scaled = plain["q"] * tf.constant([0.5, 0.25]) + 1
     assert_bits(found["q"].numpy(), tf.cast(scaled, tf.bfloat16))
     assert_bits(found["w"].flat_values.numpy(), tf.one_hot(plain["w"].flat_values % 7, 4, dtype=tf.int8))
 
