@@ -50,17 +50,23 @@ class MappedPipeline(Pipeline):
             self._worker = None
 
     def close(self):
-        if self._worker is not None:
-            self._worker.stop()
+        with self._opening:  # a worker that is being started is one to stop
+            self._closed = self._closed or "the pipeline is closed"
+            worker = self._worker
+        if worker is not None:
+            worker.stop()
         super().close()
 
     def _start_worker(self):
         core = self._start()
-        if self._worker is None:
-            self._behind = core.position()
-            self._worker = _Worker(core, self._functions)
-            weakref.finalize(self, self._worker.stop).atexit = False  # the core is closed then, which ends the thread
-        return self._worker
+        with self._opening:
+            if self._worker is None:
+                if self._closed is not None:
+                    raise ClosedError(self._closed)
+                self._behind = core.position()
+                self._worker = _Worker(core, self._functions)
+                weakref.finalize(self, self._worker.stop).atexit = False  # the core is closed then, which ends the thread
+            return self._worker
 
     def _leave_to_parent(self):
         super()._leave_to_parent()

@@ -10,6 +10,7 @@ import time
 import headrace as hr
 import numpy as np
 import pytest
+from headrace import mapped as mapped_module
 
 ROWS = 50
 SPEC = {"n": hr.FixedLenFeature([], hr.int64), "x": hr.FixedLenFeature([3], hr.float32), "s": hr.FixedLenFeature([], hr.string)}
@@ -187,7 +188,17 @@ def test_ends(batches):
     never_started.close()
 
 
-def test_close_wakes_a_waiting_next(batches):
+class SlowToStart(mapped_module._Worker):
+    """Its thread runs before the pipeline knows of it."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize("worker", [mapped_module._Worker, SlowToStart])
+def test_close_wakes_a_waiting_next(batches, monkeypatch, worker):
+    monkeypatch.setattr(mapped_module, "_Worker", worker)
     enter = threading.Event()
     leave = threading.Event()
 
