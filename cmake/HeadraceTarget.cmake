@@ -60,6 +60,8 @@ function(headrace_target target)
     target_link_options(${target} PRIVATE -fuse-ld=mold)
   endif()
   if(HEADRACE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${HEADRACE_CCACHE}")
+    # The sloppiness that ccache asks of users of precompiled headers; nothing here depends on the time of day.
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${HEADRACE_CCACHE}")
   endif()
 endfunction()

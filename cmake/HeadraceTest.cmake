@@ -12,9 +12,25 @@ function(headrace_test_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 endfunction()
 
+# What all GoogleTest programs are compiled with. GoogleTest's headers are parsed once, and the tests' own code is not optimised
+# further than its time is worth: both halve what building the tests takes.
+function(headrace_gtest_target name)
+  headrace_target(${name})
+  target_include_directories(${name} PRIVATE
+    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_definitions(${name} PRIVATE HEADRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_link_libraries(${name} PRIVATE GTest::gtest GTest::gmock)
+  # Precompiled headers serve only what is compiled like them: programs and the object library that owns them.
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${name} PRIVATE -fno-lto)
+    target_link_options(${name} PRIVATE -fno-lto)
+  endif()
+endfunction()
+
 # headrace_test(<name> <folder> LINK <targets...> [TIMEOUT seconds]) makes the GoogleTest program <name> of all test files in
 # <folder>, registered as one test. A folder without test files makes no program.
-
 function(headrace_test name folder)
   cmake_parse_arguments(arg "" "PATTERN;TIMEOUT" "LINK" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -29,15 +45,9 @@ function(headrace_test name folder)
   endif()
 
   add_executable(${name} ${sources})
-  headrace_target(${name})
-  target_include_directories(${name} PRIVATE
-    "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
-  target_compile_definitions(${name} PRIVATE HEADRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
-  if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${name} PRIVATE -fno-lto)
-    target_link_options(${name} PRIVATE -fno-lto)
-  endif()
+  headrace_gtest_target(${name})
+  target_precompile_headers(${name} REUSE_FROM headrace_gtest_headers)
+  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest_main Threads::Threads)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
