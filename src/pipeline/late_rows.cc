@@ -17,7 +17,8 @@ LateRows::LateRows(const RecordBatch& records, RecordLoader* loader, BlockPool* 
     : loader_(loader), blocks_(blocks) {
   rows_.reserve(static_cast<std::size_t>(records.rows));
   for (const RecordRun& run : records.runs) {
-    for (std::uint32_t i = 0; i < run.count; ++i) rows_.push_back({run.block, run.first + i, nullptr});
+    const std::uint32_t file = file_of(run.block->shard);
+    for (std::uint32_t i = 0; i < run.count; ++i) rows_.push_back({run.block, run.first + i, file, nullptr});
   }
 }
 
@@ -46,17 +47,41 @@ Result<RecordBytes> LateRows::load_and_keep(std::size_t row) {
   return read(wanted, wanted.kept->data);
 }
 
+std::uint8_t* LateRows::room(std::size_t bytes) {
+  RecordBlock* const memory = blocks_->acquire(bytes);
+  if (memory == nullptr) return nullptr;
+  memory->records.push_back({0, static_cast<std::uint32_t>(bytes)});  // what it holds is counted as one record
+  blocks_->publish(memory);
+  MutexLock lock(mutex_);
+  rooms_.push_back({memory, 0, 1});
+  return memory->data;
+}
+
 std::vector<RecordRun> LateRows::take_kept() {
   std::vector<RecordRun> kept;
+  {
+    MutexLock lock(mutex_);
+    kept.swap(rooms_);
+  }
   for (Row& row : rows_) {
     if (row.kept != nullptr) kept.push_back({std::exchange(row.kept, nullptr), 0, 1});
   }
   return kept;
 }
 
-Result<RecordBytes> LateRows::read(const Row& row, std::uint8_t* memory) {
+std::uint32_t LateRows::file_of(std::uint32_t shard) {
+  const auto found =
+      std::find_if(files_.begin(), files_.end(), [shard](const ShardFile& known) { return known.shard == shard; });
+  if (found != files_.end()) return static_cast<std::uint32_t>(found - files_.begin());
+  files_.push_back({shard, loader_->open(shard)});
+  return static_cast<std::uint32_t>(files_.size() - 1);
+}
+
+Result<RecordBytes> LateRows::read(const Row& row, std::uint8_t* memory) const {
+  const Result<std::shared_ptr<const File>>& file = files_[row.file].file;
+  if (!file.ok()) return file.status();
   const std::int64_t begin_ns = now_ns();
-  Result<RecordBytes> bytes = loader_->load(*row.block, row.index, memory);
+  Result<RecordBytes> bytes = loader_->load(**file, *row.block, row.index, memory);
   loading_ns += now_ns() - begin_ns;
   return bytes;
 }

@@ -6,6 +6,8 @@
 
 #include "batch/record_batch.h"
 #include "record/record_loader.h"
+#include "runtime/mutex.h"
+#include "shard/file.h"
 #include "tensor/batch_parser.h"
 
 namespace headrace {
@@ -18,21 +20,31 @@ class LateRows final : public RowLoader {
 
   Result<RecordBytes> load(std::size_t row, RowMemory* memory) override;
   Result<RecordBytes> load_and_keep(std::size_t row) override;
-  /// What was kept, as records that the caller releases.
-  std::vector<RecordRun> take_kept();
+  std::uint8_t* room(std::size_t bytes) override HEADRACE_EXCLUDES(mutex_);
+  /// What was kept, as records that the caller releases. Not while rows are loaded.
+  std::vector<RecordRun> take_kept() HEADRACE_EXCLUDES(mutex_);
 
  private:
   struct Row {
     const RecordBlock* block;
     std::uint32_t index;
-    RecordBlock* kept;  // written by the calls for this row alone
+    std::uint32_t file;  // in files_
+    RecordBlock* kept;   // written by the calls for this row alone
+  };
+  struct ShardFile {
+    std::uint32_t shard;
+    Result<std::shared_ptr<const File>> file;  // a failure is one of each row
   };
 
-  Result<RecordBytes> read(const Row& row, std::uint8_t* memory);
+  std::uint32_t file_of(std::uint32_t shard);
+  Result<RecordBytes> read(const Row& row, std::uint8_t* memory) const;
 
   RecordLoader* const loader_;
   BlockPool* const blocks_;
+  std::vector<ShardFile> files_;  // opened once a batch, so that no row takes a lock
   std::vector<Row> rows_;
+  Mutex mutex_;
+  std::vector<RecordRun> rooms_ HEADRACE_GUARDED_BY(mutex_);
 };
 
 /// True when a record of the batch was only located.

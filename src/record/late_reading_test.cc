@@ -16,6 +16,12 @@ constexpr std::size_t kLarge = kLateBytes;
 
 const SourceOptions kLate{.late_reading = true};
 
+Result<std::span<const std::uint8_t>> load(RecordLoader& loader, const RecordBlock& block, std::uint32_t index,
+                                           std::uint8_t* memory) {
+  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const File> file, loader.open(block.shard));
+  return loader.load(*file, block, index, memory);
+}
+
 struct Located {
   std::vector<std::string> payloads;  // as the loader reads them
   std::vector<Status> failures;       // of the loader
@@ -38,7 +44,7 @@ Located locate(SourceWorld& world, const SourceOptions& options = kLate, ShardPl
     const auto records = static_cast<std::uint32_t>(piece.block->records.size());
     for (std::uint32_t i = 0; i < records; ++i) {
       std::vector<std::uint8_t> memory(RecordLoader::room_for(piece.block->records[i].length));
-      const auto payload = loader.load(*piece.block, i, memory.data());
+      const auto payload = load(loader, *piece.block, i, memory.data());
       if (payload.ok()) {
         all.payloads.emplace_back(payload->begin(), payload->end());
       } else {
@@ -207,7 +213,7 @@ TEST(LateReading, ARestoredBufferIsLocatedToo) {
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_TRUE(runs[i].block->located());
     std::vector<std::uint8_t> memory(RecordLoader::room_for(kLarge));
-    const auto payload = loader.load(*runs[i].block, 0, memory.data());
+    const auto payload = load(loader, *runs[i].block, 0, memory.data());
     ASSERT_TRUE(payload.ok()) << payload.status().to_string();
     EXPECT_EQ(std::string(payload->begin(), payload->end()), payload_of(0, ids[i].ordinal, kLarge));
   }
@@ -231,7 +237,7 @@ TEST(LateReading, MoreShardsThanTheLoaderKeepsOpen) {
   std::vector<std::uint8_t> memory(RecordLoader::room_for(kLarge));
   for (const int round : {0, 1}) {
     for (block.shard = 0; block.shard < paths.size(); ++block.shard) {
-      const auto payload = loader.load(block, 0, memory.data());
+      const auto payload = load(loader, block, 0, memory.data());
       ASSERT_TRUE(payload.ok()) << round << ": " << payload.status().to_string();
       EXPECT_EQ(std::string(payload->begin(), payload->end()), payload_of(block.shard, 0, kLarge));
     }

@@ -15,20 +15,19 @@ constexpr std::size_t kOpenShards = 64;
 
 std::size_t RecordLoader::room_for(std::uint32_t length) { return kFrameBytes + length + kBlockPadding; }
 
-Result<std::span<const std::uint8_t>> RecordLoader::load(const RecordBlock& block, std::uint32_t index,
-                                                         std::uint8_t* memory) {
+Result<std::span<const std::uint8_t>> RecordLoader::load(const File& file, const RecordBlock& block,
+                                                         std::uint32_t index, std::uint8_t* memory) const {
   const std::uint32_t length = block.records[index].length;
   const std::uint64_t offset = block.header_offset(index);
-  HEADRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const File> file, open(block.shard));
   const std::size_t whole = kFrameBytes + length;
-  HEADRACE_ASSIGN_OR_RETURN(const std::size_t got, file->read_at(memory, whole, offset));
-  const std::string at = " record at " + std::to_string(offset);
+  HEADRACE_ASSIGN_OR_RETURN(const std::size_t got, file.read_at(memory, whole, offset));
+  const auto at = [offset] { return " record at " + std::to_string(offset); };
   if (got < whole || load_u64(memory) != length || (verify_ != Verify::kOff && !header_holds(memory))) {
-    return data_loss("changed" + at + ": the file is not what it was when its records were located");
+    return data_loss("changed" + at() + ": the file is not what it was when its records were located");
   }
   const std::uint8_t* payload = memory + kHeaderBytes;
   if (verify_ == Verify::kFull && !payload_holds(payload, length)) {
-    return data_loss("corrupted" + at + ": the checksum of its data does not match");
+    return data_loss("corrupted" + at() + ": the checksum of its data does not match");
   }
   return std::span(payload, length);
 }

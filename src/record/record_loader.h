@@ -1,7 +1,7 @@
 // RecordLoader: reads the records of located blocks, each once, when they are parsed.
 //
 // Between locating and loading the file may have been changed: the header is compared again, and the checksums as the options
-// say. Keeps a few shards open. Any thread.
+// say. Keeps a few shards open, so that a batch finds its files without a system call. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ class RecordLoader {
 
   /// Bytes that load() needs for a record of `length` bytes; what is behind the payload may be read.
   static std::size_t room_for(std::uint32_t length);
-  /// Reads record `index` of `block` to `memory` (room_for() bytes) and returns its payload there.
-  Result<std::span<const std::uint8_t>> load(const RecordBlock& block, std::uint32_t index, std::uint8_t* memory)
-      HEADRACE_EXCLUDES(mutex_);
+  /// The file of a shard, for any number of load() calls.
+  Result<std::shared_ptr<const File>> open(std::uint32_t shard) HEADRACE_EXCLUDES(mutex_);
+  /// Reads record `index` of `block` from its file to `memory` (room_for() bytes) and returns its payload there.
+  Result<std::span<const std::uint8_t>> load(const File& file, const RecordBlock& block, std::uint32_t index,
+                                             std::uint8_t* memory) const;
 
  private:
   struct OpenShard {
     std::uint32_t shard;
     std::shared_ptr<const File> file;
   };
-
-  Result<std::shared_ptr<const File>> open(std::uint32_t shard) HEADRACE_EXCLUDES(mutex_);
 
   const std::shared_ptr<const ShardList> shards_;
   const Verify verify_;

@@ -42,6 +42,8 @@ class RowLoader {
   virtual Result<RecordBytes> load(std::size_t row, RowMemory* memory) = 0;
   /// The same, in memory that stays until the loader goes, or as long as what pins the rows.
   virtual Result<RecordBytes> load_and_keep(std::size_t row) = 0;
+  /// Memory that stays as long, for parts of rows; null when there is none. Any thread.
+  virtual std::uint8_t* room(std::size_t bytes) = 0;
 };
 
 struct ParseInput {

@@ -131,9 +131,9 @@ ColumnPlan::ColumnPlan(const Schema& schema_in) : schema(schema_in) {
   keys = std::make_shared<const KeySet>(key_names_);
   list_keys = std::make_shared<const KeySet>(list_key_names_);
   has_views = schema.has_views();
-  borrows_rows = slots > 0 || has_views || std::any_of(staged.begin(), staged.end(), [this](std::uint32_t step) {
-                   return features[steps[step].feature].dtype == DType::kBytes;
-                 });
+  points_into_rows = has_views || std::any_of(staged.begin(), staged.end(), [this](std::uint32_t step) {
+                       return features[steps[step].feature].dtype == DType::kBytes;
+                     });
 }
 
 void ColumnPlan::add_step(const Feature& feature, std::size_t stacked_keys) {
@@ -291,6 +291,8 @@ void ColumnPlan::add_variable(const Feature& feature, StepTransforms* transforms
     if (transforms->list.type.limit >= 0) transforms->limit = transforms->list.type.limit * step->count;
   }
   if (feature.feature_list) step->op = ColumnOp::kNoteList;
+  column.is_row_strings = column.kind == VariableKind::kFixed && column.dtype == DType::kBytes && !feature.feature_list;
+  has_row_strings = has_row_strings || column.is_row_strings;
   step->slots = 1 + static_cast<std::uint32_t>(column.levels.size() + column.dimensions.size());
   slots += static_cast<std::int32_t>(step->slots);
   variables.push_back(std::move(column));

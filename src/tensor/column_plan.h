@@ -121,6 +121,8 @@ struct VariableColumn {
   std::uint32_t jagged_keys = 0;   ///< keys of the jagged column that it is a part of; 0: it is a column of its own
   std::uint32_t jagged_place = 0;  ///< which of them it is
   std::shared_ptr<const std::vector<std::string>> keys;  ///< the keys, for the first of them
+  bool is_row_strings =
+      false;  ///< a fixed number of strings, which can be written before those of later rows are known
 };
 
 /// One column of a slice. Its steps follow one another: one, or one per key of a stack or a jagged column.
@@ -149,7 +151,8 @@ struct ColumnPlan {
   std::int32_t slots = 0;                    ///< notes per record
   bool has_views = false;                    ///< of the schema
   bool compares_rows = false;                ///< some features must have one shape in all rows of a batch
-  bool borrows_rows = false;                 ///< notes, views or staged strings may point into a row
+  bool points_into_rows = false;             ///< views, or staged strings, need a row beyond its parsing
+  bool has_row_strings = false;              ///< some variable columns are of VariableColumn::is_row_strings
 
  private:
   void add_step(const Feature& feature, std::size_t stacked_keys = 1);

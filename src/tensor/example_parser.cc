@@ -23,6 +23,7 @@ struct ParserState {
       : plan(std::make_shared<const ColumnPlan>(schema)),
         pool(std::move(pool_in)),
         scratches(plan),
+        string_sizes(plan->variables.size()),
         transform_ns(plan->transformed.size()) {}
 
   void add_cost(ParseScratch& scratch) {
@@ -34,6 +35,7 @@ struct ParserState {
   const std::shared_ptr<const ColumnPlan> plan;
   const std::shared_ptr<BufferPool> pool;
   ScratchPool scratches;
+  StringSizes string_sizes;
   std::vector<std::atomic<std::int64_t>> transform_ns;  // by StepTransforms::number
 };
 
@@ -65,7 +67,8 @@ class ExampleJob : public ParseJob {
       : parser_(std::move(parser)),
         plan_(*parser_->plan),
         input_(std::move(input)),
-        ranges_(input_.replica_rows, rows_per_task) {
+        ranges_(writes_strings() ? RowRanges::of_whole_replicas(input_.replica_rows, rows_per_task)
+                                 : RowRanges(input_.replica_rows, rows_per_task)) {
     failure_ = begin();
   }
 
@@ -77,7 +80,7 @@ class ExampleJob : public ParseJob {
     Status& failure = task_failures_[static_cast<std::size_t>(task)];
     const std::size_t first = ranges_.first_of(task);
     for (std::size_t i = first; i < ranges_.first_of(task + 1) && failure.ok(); ++i) {
-      failure = phase_ == Phase::kRows ? parse_segment(i, *scratch) : write_segment(i, *scratch);
+      failure = phase_ == Phase::kRows ? parse_segment(i, task, *scratch) : write_segment(i, *scratch);
     }
     if (phase_ == Phase::kRows) {
       MergedLists& merged = merged_[static_cast<std::size_t>(task)];
@@ -95,8 +98,8 @@ class ExampleJob : public ParseJob {
     switch (phase_) {
       case Phase::kRows:
         if (plan_.compares_rows) compare_rows();
-        if (failure_.ok() && !plan_.variables.empty()) {
-          failure_ = variable_.allocate(plan_, input_.replica_rows, ranges_, sums_, *parser_->pool);
+        if (failure_.ok() && has_second_phase()) {
+          failure_ = variable_.allocate(plan_, input_.replica_rows, ranges_, strings_, sums_, *parser_->pool);
           mode_ = CopyMode(parser_->pool->bytes_in_use());
           phase_ = Phase::kValues;
           if (failure_.ok() && ranges_.tasks() > 0) return true;
@@ -122,10 +125,7 @@ class ExampleJob : public ParseJob {
       slice.columns.reserve(plan_.columns.size() + 2);
       for (const PlannedColumn& column : plan_.columns) {
         const ColumnStep& step = plan_.steps[column.step];
-        slice.columns.push_back(step.dense()
-                                    ? dense_.take_column(plan_.schema.features[column.feature].name,
-                                                         plan_.types[column.feature], replica, step.part, slice.rows)
-                                    : variable_.take_column(plan_, replica, step.variable, slice.rows));
+        slice.columns.push_back(take_column(column, replica, slice.rows));
         BufferPtr& buffer = slice.columns.back().values.buffer;
         if (step.op == ColumnOp::kView) buffer = pinned(std::move(buffer), viewed);
       }
@@ -136,6 +136,26 @@ class ExampleJob : public ParseJob {
 
  private:
   enum class Phase { kRows, kValues, kDone };
+
+  // Of rows that are read late, and of which nothing else has to stay.
+  bool writes_strings() const { return input_.loader != nullptr && plan_.has_row_strings && !plan_.points_into_rows; }
+
+  bool has_second_phase() const {
+    for (std::size_t i = 0; i < plan_.variables.size(); ++i) {
+      if (!strings_.has(i)) return true;
+    }
+    return false;
+  }
+
+  Column take_column(const PlannedColumn& column, int replica, std::int64_t rows) {
+    const ColumnStep& step = plan_.steps[column.step];
+    if (step.dense()) {
+      return dense_.take_column(plan_.schema.features[column.feature].name, plan_.types[column.feature], replica,
+                                step.part, rows);
+    }
+    if (strings_.has(step.variable)) return strings_.take_column(plan_, replica, step.variable, rows);
+    return variable_.take_column(plan_, replica, step.variable, rows);
+  }
 
   Status begin() {
     const std::int64_t rows = std::accumulate(input_.replica_rows.begin(), input_.replica_rows.end(), std::int64_t{0});
@@ -153,9 +173,14 @@ class ExampleJob : public ParseJob {
       return invalid_argument("the schema draws random numbers for each row, whose key is not known here");
     }
     HEADRACE_ASSIGN_OR_RETURN(dense_, DenseColumns::allocate(plan_, input_.replica_rows, *parser_->pool));
+    if (writes_strings()) {
+      HEADRACE_ASSIGN_OR_RETURN(strings_,
+                                RowStrings::begin(plan_, input_.replica_rows, &parser_->string_sizes, parser_->pool));
+    }
     mode_ = CopyMode(parser_->pool->bytes_in_use());
     task_failures_.resize(static_cast<std::size_t>(ranges_.tasks()));
     merged_.resize(static_cast<std::size_t>(ranges_.tasks()));
+    noted_.resize(static_cast<std::size_t>(ranges_.tasks()));
     const auto slots = static_cast<std::size_t>(plan_.slots);
     if (slots == 0) return {};
     sums_.resize(ranges_.segments().size() * slots);
@@ -179,14 +204,15 @@ class ExampleJob : public ParseJob {
   // Written by parse_rows before they are read: the memory is taken as it comes.
   Note* notes() const { return note_memory_ == nullptr ? nullptr : reinterpret_cast<Note*>(note_memory_->data()); }
 
-  Status parse_segment(std::size_t index, ParseScratch& scratch) {
+  Status parse_segment(std::size_t index, int task, ParseScratch& scratch) {
     const Segment& segment = ranges_.segments()[index];
     const auto slots = static_cast<std::size_t>(plan_.slots);
     dense_.set_cursors(plan_, segment, scratch.cursors);
     dense_.write_origins(plan_, segment, input_.origins);
-    return parse_rows({plan_, input_.rows, input_.loader, input_.row_keys, segment, notes(),
-                       std::span(sums_).subspan(index * slots, slots)},
-                      scratch);
+    return parse_rows(
+        {plan_, input_.rows, input_.loader, input_.row_keys, segment, notes(),
+         std::span(sums_).subspan(index * slots, slots), &noted_[static_cast<std::size_t>(task)], &strings_},
+        scratch);
   }
 
   Status write_segment(std::size_t index, ParseScratch& scratch) {
@@ -195,6 +221,7 @@ class ExampleJob : public ParseJob {
     const SegmentNotes segment_notes{segment, notes(), slots, std::span(sums_).subspan(index * slots, slots)};
     Status lowest;
     for (std::size_t i = 0; i < plan_.variables.size(); ++i) {
+      if (strings_.has(i)) continue;
       const VariableColumn& column = plan_.variables[i];
       const Status written = write_variable(plan_.features[column.feature], column,
                                             variable_.memory(segment.replica, i), segment_notes, scratch);
@@ -214,11 +241,13 @@ class ExampleJob : public ParseJob {
   Status failure_;
   DenseColumns dense_;
   VariableColumns variable_;
+  RowStrings strings_;  // written by the tasks, each its own replicas
   BufferPtr note_memory_;
 
   // Each task writes its own part.
   std::vector<Status> task_failures_;
   std::vector<MergedLists> merged_;
+  std::vector<NoteMemory> noted_;
   std::vector<NoteSum> sums_;  // by segment and slot
 };
 

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <deque>
-
 #include "headrace/example.h"
 #include "tensor/parse_testing.h"
 
@@ -326,46 +324,6 @@ TEST(ParseTransforms, SameValuesForAnyReplicasAndTasks) {
       ASSERT_EQ(row, kRows);
     }
   }
-}
-
-// Rows that are read one after another into the same memory.
-class OneByOne : public RowLoader {
- public:
-  explicit OneByOne(std::vector<std::string> records) : records_(std::move(records)) {}
-  Result<RecordBytes> load(std::size_t row, RowMemory* memory) override {
-    memory->assign(records_[row].begin(), records_[row].end());
-    memory->resize(records_[row].size() + kRecordPadding);
-    return RecordBytes(memory->data(), records_[row].size());
-  }
-  Result<RecordBytes> load_and_keep(std::size_t row) override { return load(row, &kept_.emplace_back()); }
-
- private:
-  const std::vector<std::string> records_;
-  std::deque<RowMemory> kept_;
-};
-
-// Some rows are staged before the first of them is hashed: their strings must still be there.
-TEST(ParseTransforms, StringsOfRowsThatAreReadLate) {
-  const std::vector<std::string> vocabulary = {"zero", "one", "two", "three"};
-  std::vector<std::string> records;
-  ParseInput input;
-  for (std::size_t row = 0; row < 130; ++row) {
-    records.push_back(strings("s", {vocabulary[row % 4]}));
-    input.rows.emplace_back(static_cast<const std::uint8_t*>(nullptr), records.back().size());
-  }
-  input.replica_rows = {130};
-  OneByOne loader(records);
-  input.loader = &loader;
-  const Schema schema{.features = {transformed(fixed("s", DType::kBytes), {Lookup{.strings = vocabulary}})}};
-  const std::unique_ptr<BatchParser> parser = make_example_parser(schema, std::make_shared<BufferPool>());
-  const std::unique_ptr<ParseJob> job = parser->begin(std::move(input), 1000);
-  ASSERT_EQ(job->tasks(), 1);
-  job->run(0);
-  ASSERT_FALSE(job->finish_phase());
-  const Result<std::vector<Slice>> slices = job->take();
-  ASSERT_TRUE(slices.ok()) << slices.status().to_string();
-  const auto ids = values_of<std::int64_t>(slices->front().columns.at(0).values);
-  for (std::size_t row = 0; row < 130; ++row) ASSERT_EQ(ids.at(row), static_cast<std::int64_t>(row % 4)) << row;
 }
 
 }  // namespace

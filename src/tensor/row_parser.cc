@@ -129,13 +129,19 @@ inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch
   return {};
 }
 
-// A record that is only located. What points into it needs it to stay.
+// Of a batch with records that are only located. Such a record stays, or only what its notes point to does.
 [[gnu::noinline]] Status parse_late_row(const RowParserInput& input, std::size_t row, ParseScratch& scratch) {
   const auto slots = static_cast<std::size_t>(input.plan.slots);
-  const Result<RecordBytes> record =
-      input.plan.borrows_rows ? input.loader->load_and_keep(row) : input.loader->load(row, &scratch.row);
-  HEADRACE_RETURN_IF_ERROR(record.status());
-  return parse_row(input.plan, *record, scratch, input.notes + row * slots, input.sums);
+  const std::span notes(input.notes + row * slots, slots);
+  const bool stays = input.plan.points_into_rows || input.rows[row].data() != nullptr;
+  Result<RecordBytes> record = input.rows[row];
+  if (record->data() == nullptr) {
+    record = stays ? input.loader->load_and_keep(row) : input.loader->load(row, &scratch.row);
+    HEADRACE_RETURN_IF_ERROR(record.status());
+  }
+  HEADRACE_RETURN_IF_ERROR(parse_row(input.plan, *record, scratch, notes.data(), input.sums));
+  HEADRACE_RETURN_IF_ERROR(input.strings->write(input.plan, input.segment.replica, notes, scratch));
+  return stays ? Status() : input.noted->keep(*record, notes, scratch.mode, input.loader);
 }
 
 // The rows from *row on before `end`; *row stops at the one that fails.
@@ -146,7 +152,7 @@ inline Status parse_block(const RowParserInput& input, std::size_t* row, std::si
     if (*row + kPrefetchRows < last) prefetch(input.rows[*row + kPrefetchRows]);
     if (!input.row_keys.empty()) scratch.row_key = input.row_keys[*row];
     const RecordBytes record = input.rows[*row];
-    const Status status = record.data() != nullptr || input.loader == nullptr
+    const Status status = input.loader == nullptr
                               ? parse_row(input.plan, record, scratch, input.notes + *row * slots, input.sums)
                               : parse_late_row(input, *row, scratch);
     if (!status.ok()) [[unlikely]] {

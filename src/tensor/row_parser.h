@@ -10,18 +10,22 @@
 #include "headrace/status.h"
 #include "tensor/batch_parser.h"
 #include "tensor/note.h"
+#include "tensor/note_memory.h"
 #include "tensor/row_ranges.h"
+#include "tensor/row_strings.h"
 
 namespace headrace {
 
 struct RowParserInput {
   const ColumnPlan& plan;
   std::span<const RecordBytes> rows;        ///< of the whole batch
-  RowLoader* loader;                        ///< of rows without data
+  RowLoader* loader;                        ///< of rows without data; null when there are none
   std::span<const std::uint64_t> row_keys;  ///< of the whole batch; empty when no feature draws random numbers
   Segment segment;
   Note* notes;              ///< of the whole batch: row * plan.slots + slot
   std::span<NoteSum> sums;  ///< of this segment, by slot; filled here
+  NoteMemory* noted;        ///< of rows without data, as the next
+  RowStrings* strings;
 };
 
 /// Before the call scratch.cursors[i] is the segment's first slot of step i (dense steps). Stops at the first failing row,

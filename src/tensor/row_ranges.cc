@@ -29,4 +29,22 @@ RowRanges::RowRanges(std::span<const std::int64_t> replica_rows, std::int64_t ro
   first_segment_.push_back(segments_.size());
 }
 
+RowRanges RowRanges::of_whole_replicas(std::span<const std::int64_t> replica_rows, std::int64_t rows_per_task) {
+  RowRanges ranges;
+  std::int64_t begin = 0;
+  std::int64_t task_begin = 0;
+  for (std::size_t replica = 0; replica < replica_rows.size(); ++replica) {
+    const std::int64_t end = begin + replica_rows[replica];
+    if (begin == end) continue;
+    if (begin == 0 || begin - task_begin >= rows_per_task) {
+      ranges.first_segment_.push_back(ranges.segments_.size());
+      task_begin = begin;
+    }
+    ranges.segments_.push_back({static_cast<int>(replica), begin, end, 0});
+    begin = end;
+  }
+  ranges.first_segment_.push_back(ranges.segments_.size());
+  return ranges;
+}
+
 }  // namespace headrace

@@ -24,6 +24,8 @@ class RowRanges {
   /// Tasks take multiples of 64 rows, so that two never write to one cache line of a scalar column within a replica that
   /// starts the batch.
   RowRanges(std::span<const std::int64_t> replica_rows, std::int64_t rows_per_task);
+  /// Tasks take whole replicas, as many as make `rows_per_task`.
+  static RowRanges of_whole_replicas(std::span<const std::int64_t> replica_rows, std::int64_t rows_per_task);
 
   int tasks() const { return static_cast<int>(first_segment_.size()) - 1; }
   std::span<const Segment> segments() const { return segments_; }
@@ -34,6 +36,8 @@ class RowRanges {
   std::size_t first_of(int task) const { return first_segment_[static_cast<std::size_t>(task)]; }
 
  private:
+  RowRanges() = default;
+
   std::vector<Segment> segments_;
   std::vector<std::size_t> first_segment_;  // tasks + 1
 };

@@ -79,5 +79,18 @@ TEST(RowRanges, ReplicasWithoutRowsHaveNoSegment) {
   EXPECT_EQ(RowRanges(none, 64).tasks(), 0);
 }
 
+TEST(RowRanges, TasksOfWholeReplicas) {
+  const std::int64_t rows[] = {50, 0, 50, 70, 1, 0};
+  const RowRanges ranges = RowRanges::of_whole_replicas(rows, 64);
+  ASSERT_EQ(ranges.tasks(), 3);
+  expect_segments(ranges, 0, {{0, 0, 50, 0}, {2, 50, 100, 0}});
+  expect_segments(ranges, 1, {{3, 100, 170, 0}});
+  expect_segments(ranges, 2, {{4, 170, 171, 0}});
+  EXPECT_EQ(RowRanges::of_whole_replicas(rows, 1000).tasks(), 1);
+  EXPECT_EQ(RowRanges::of_whole_replicas(rows, 1).tasks(), 4);
+  const std::int64_t none[] = {0, 0};
+  EXPECT_EQ(RowRanges::of_whole_replicas(none, 64).tasks(), 0);
+}
+
 }  // namespace
 }  // namespace headrace

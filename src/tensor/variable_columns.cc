@@ -32,7 +32,8 @@ Tensor int64_tensor(std::int64_t elements, const PlacedPart& part) {
 }  // namespace
 
 Status VariableColumns::allocate(const ColumnPlan& plan, std::span<const std::int64_t> replica_rows,
-                                 const RowRanges& ranges, std::span<NoteSum> sums, BufferPool& pool) {
+                                 const RowRanges& ranges, const RowStrings& written, std::span<NoteSum> sums,
+                                 BufferPool& pool) {
   const auto slots = static_cast<std::size_t>(plan.slots);
   replicas_.resize(replica_rows.size());
   for (Replica& replica : replicas_) replica.totals.resize(slots);
@@ -65,11 +66,12 @@ Status VariableColumns::allocate(const ColumnPlan& plan, std::span<const std::in
         replica.memory[i].open = open_layout(plan.features[column.feature], column, longest);
       }
       replica.first_part.push_back(part_bytes.size());
-      if (column.jagged_place > 0) continue;
+      if (column.jagged_place > 0 || written.has(i)) continue;
       HEADRACE_RETURN_IF_ERROR(size_column(plan, i, replica_rows[r], &replica, &part_bytes));
     }
     HEADRACE_ASSIGN_OR_RETURN(replica.parts, allocate_parts(part_bytes, pool));
     for (std::size_t i = 0; i < plan.variables.size(); ++i) {
+      if (written.has(i)) continue;
       VariableMemory& memory = replica.memory[i];
       if (plan.variables[i].jagged_place > 0) {
         share_memory(plan, i, replica_rows[r], &replica);

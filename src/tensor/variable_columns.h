@@ -9,6 +9,7 @@
 
 #include "headrace/batch.h"
 #include "tensor/row_ranges.h"
+#include "tensor/row_strings.h"
 #include "tensor/slice_layout.h"
 #include "tensor/variable_writer.h"
 
@@ -17,9 +18,9 @@ namespace headrace {
 class VariableColumns {
  public:
   /// `sums` holds what phase 1 counted, segment by segment and slot by slot; it is turned into what lies before each
-  /// segment in its replica. kResourceExhausted when memory cannot be had, or strings do not fit their column.
+  /// segment in its replica. Not for what is `written` already. kResourceExhausted when memory cannot be had, or strings do not fit their column.
   Status allocate(const ColumnPlan& plan, std::span<const std::int64_t> replica_rows, const RowRanges& ranges,
-                  std::span<NoteSum> sums, BufferPool& pool);
+                  const RowStrings& written, std::span<NoteSum> sums, BufferPool& pool);
 
   const VariableMemory& memory(int replica, std::size_t variable) const {
     return replicas_[static_cast<std::size_t>(replica)].memory[variable];
