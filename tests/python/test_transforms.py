@@ -1,5 +1,5 @@
 """transform=[…]: values written down, dtypes and shapes of the columns, and what is refused. Against TensorFlow:
-tensorflow_cases/case_transforms.py."""
+tensorflow_cases/compare_transforms.py."""
 
 import json
 
