@@ -7,6 +7,7 @@ struct CpuFeatures {
   bool sse42 = false;
   bool pclmul = false;
   bool avx2 = false;
+  bool bmi2 = false;    ///< BMI1 and BMI2 whose PEXT and PDEP are instructions, not loops of microcode
   bool avx512 = false;  ///< F, BW, VL and VBMI2, with operating-system support
 };
 

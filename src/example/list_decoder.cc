@@ -7,6 +7,7 @@
 
 #include "base/wire.h"
 #include "example/packed_varints.h"
+#include "example/varint_word.h"
 #include "example/wire_field.h"
 
 namespace headrace {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t kValues = 1;  // field number in each of the three lists
 constexpr std::uint8_t kPackedTag = 0x0A;
+constexpr std::uint8_t kUnpackedTag = 0x08;
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -39,24 +41,47 @@ bool for_each_value(const FeatureView& list, Take take) {
   return !fields.malformed();
 }
 
+// Reads the unpacked values of up to 8 bytes that stand next to each other at `p`. The byte behind them.
+const std::uint8_t* read_unpacked(const std::uint8_t* p, const std::uint8_t* end, std::int64_t* out,
+                                  std::int64_t capacity, std::int64_t* count) {
+  while (end - p >= 2 && *p == kUnpackedTag) {
+    const std::uint64_t word = load_u64(p + 1);
+    const std::uint64_t last_bytes = ~word & kVarintMasks.continuation[8];
+    if (last_bytes == 0) break;
+    const int bytes = std::countr_zero(last_bytes) / 8 + 1;
+    if (bytes > end - p - 1) break;
+    if (*count < capacity) {
+      out[*count] = static_cast<std::int64_t>(join_varint_groups(word, static_cast<unsigned>(bytes)));
+    }
+    ++*count;
+    p += 1 + bytes;
+  }
+  return p;
+}
+
 std::int64_t walk_int64_list(const FeatureView& list, std::int64_t* out, std::int64_t capacity) {
+  const std::uint8_t* end = list.data + list.size;
   std::int64_t count = 0;
-  const bool good = for_each_value(list, [&](const WireField& field) {
+  const std::uint8_t* p = list.data;
+  while (true) {
+    p = read_unpacked(p, end, out, capacity, &count);
+    FieldReader fields({p, end});
+    WireField field;
+    if (!fields.next(&field)) return fields.malformed() ? -1 : count;
+    p = fields.position();
+    if (field.number != kValues) continue;
     if (field.type == WireType::kVarint) {
       if (count < capacity) out[count] = static_cast<std::int64_t>(field.value);
       ++count;
-      return true;
+      continue;
     }
-    if (field.type != WireType::kBytes) return false;
-    const std::int64_t more = count_packed_varints(field.bytes.data(), field.bytes.size());
-    if (more < 0) return false;
-    if (count < capacity) {
-      decode_packed_varints(field.bytes.data(), field.bytes.size(), out + count, std::min(more, capacity - count));
-    }
+    if (field.type != WireType::kBytes) return -1;
+    const std::int64_t written = std::min(count, capacity);
+    const std::int64_t more =
+        decode_packed_varints(field.bytes.data(), field.bytes.size(), out + written, capacity - written);
+    if (more < 0) return -1;
     count += more;
-    return true;
-  });
-  return good ? count : -1;
+  }
 }
 
 std::int64_t walk_float_list(const FeatureView& list, float* out, std::int64_t capacity) {
@@ -90,9 +115,7 @@ std::int64_t count_int64_list(const FeatureView& list) {
 std::int64_t decode_int64_list(const FeatureView& list, std::int64_t* out, std::int64_t capacity) {
   Bytes chunk;
   if (!is_one_chunk(list, &chunk)) return walk_int64_list(list, out, capacity);
-  const std::int64_t count = count_packed_varints(chunk.data(), chunk.size());
-  if (count > 0) decode_packed_varints(chunk.data(), chunk.size(), out, std::min(count, capacity));
-  return count;
+  return decode_packed_varints(chunk.data(), chunk.size(), out, capacity);
 }
 
 bool read_int64_list(const FeatureView& list, std::vector<std::int64_t>* values) {

@@ -64,6 +64,29 @@ TEST(Int64List, AllWireForms) {
   EXPECT_EQ(int64s(bytes_field(2, "junk") + varint_field(1, 1) + group_field(4, "") + fixed32_field(3, 1)), (Ints{1}));
 }
 
+TEST(Int64List, UnpackedValuesOfEveryLength) {
+  std::string unpacked;
+  std::vector<std::uint64_t> values;
+  for (unsigned bits = 0; bits < 64; ++bits) {
+    values.push_back(~std::uint64_t{0} >> bits);
+    unpacked += varint_field(1, values.back());
+  }
+  for (std::size_t i = 0; i < 3; ++i) {  // a tag of two bytes, a value of more bytes than it needs
+    values.push_back(i);
+    unpacked += std::string("\x88\x00", 2) + static_cast<char>(i);
+    values.push_back(300 + i);
+    unpacked += '\x08' + std::string(1, static_cast<char>(0xAC + i)) + "\x82" + std::string("\x80\x00", 2);
+  }
+  EXPECT_EQ(int64s(unpacked), int64s(bytes_field(1, varints(values))));
+  for (std::size_t cut = 1; cut < 10; ++cut) {  // all ten bytes of the last value but one
+    const std::string whole = varint_field(1, 5) + varint_field(1, kMinusOne);
+    EXPECT_EQ(int64s(std::string_view(whole).substr(0, whole.size() - cut)), Ints{-99});
+  }
+  for (const std::size_t bytes : {7, 8, 9, 10}) {  // cut where the padding would end it
+    EXPECT_EQ(int64s(varint_field(1, 5) + '\x08' + std::string(bytes, '\x81')), Ints{-99});
+  }
+}
+
 TEST(Int64List, Extremes) {
   const std::int64_t min = std::numeric_limits<std::int64_t>::min();
   const std::int64_t max = std::numeric_limits<std::int64_t>::max();

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/cpu.h"
 #include "base/wire.h"
+#include "example/varint_block.h"
 #include "example/varint_word.h"
 
 #if defined(__SSE2__)
@@ -12,8 +14,6 @@
 
 namespace headrace {
 namespace {
-
-constexpr std::size_t kBlock = 64;
 
 // Bit i is set when byte i of the block has its continuation bit.
 std::uint64_t continuation_bits(const std::uint8_t* block) {
@@ -33,29 +33,6 @@ std::uint64_t continuation_bits(const std::uint8_t* block) {
   return bits;
 #endif
 }
-
-// Finds runs of 10 continuation bits, which no varint may have, over block borders.
-class LongVarintDetector {
- public:
-  bool sees(std::uint64_t continuation) {
-    const std::uint64_t run2 = continuation & shift_in(continuation, &last1_, 1);
-    const std::uint64_t run4 = run2 & shift_in(run2, &last2_, 2);
-    const std::uint64_t run8 = run4 & shift_in(run4, &last4_, 4);
-    return (run8 & shift_in(run2, &last8_, 8)) != 0;
-  }
-
- private:
-  static std::uint64_t shift_in(std::uint64_t bits, std::uint64_t* last, int by) {
-    const std::uint64_t shifted = bits << by | *last >> (64 - by);
-    *last = bits;
-    return shifted;
-  }
-
-  std::uint64_t last1_ = 0;
-  std::uint64_t last2_ = 0;
-  std::uint64_t last4_ = 0;
-  std::uint64_t last8_ = 0;
-};
 
 // A varint of 1 to 10 bytes, known to be whole.
 std::int64_t decode_varint(const std::uint8_t* p, std::size_t bytes) {
@@ -81,85 +58,73 @@ class Ends {
   std::uint64_t bits_;
 };
 
-bool has_run_of_8(std::uint64_t bits) {
-  const std::uint64_t run2 = bits & bits << 1;
-  const std::uint64_t run4 = run2 & run2 << 2;
-  return (run4 & run4 << 4) != 0;
+VarintKernel choose() {
+  if (cpu_features().avx2 && cpu_features().bmi2 && packed_varints_bmi2_kernel() != nullptr) {
+    return packed_varints_bmi2_kernel();
+  }
+  return decode_packed_varints_baseline;
 }
 
 }  // namespace
 
-std::int64_t count_packed_varints(const std::uint8_t* data, std::size_t size) {
+std::int64_t decode_packed_varints(const std::uint8_t* data, std::size_t size, std::int64_t* out,
+                                   std::int64_t capacity) {
+  static const VarintKernel kKernel = choose();
+  return kKernel(data, size, out, capacity);
+}
+
+std::int64_t decode_packed_varints_baseline(const std::uint8_t* data, std::size_t size, std::int64_t* out,
+                                            std::int64_t capacity) {
   if (size == 0) return 0;
   if (data[size - 1] >= 0x80) return -1;
-  LongVarintDetector detector;
+  ContinuationRuns runs;
   std::int64_t count = 0;
-  for (std::size_t at = 0; at < size; at += kBlock) {
-    const std::size_t left = size - at;
-    const std::uint64_t inside = left >= kBlock ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-    const std::uint64_t continuation = continuation_bits(data + at) & inside;
-    if (detector.sees(continuation)) return -1;
-    count += std::popcount(~continuation & inside);
-  }
-  return count;
-}
-
-std::int64_t count_packed_varints_scalar(const std::uint8_t* data, std::size_t size) {
-  const std::uint8_t* end = data + size;
-  std::int64_t count = 0;
-  std::uint64_t ignored = 0;
-  for (const std::uint8_t* p = data; p != end; ++count) {
-    p = read_varint(p, end, &ignored);
-    if (p == nullptr) return -1;
-  }
-  return count;
-}
-
-void decode_packed_varints(const std::uint8_t* data, std::size_t size, std::int64_t* out, std::int64_t count) {
-  const std::uint8_t* start = data;  // of the varint that is read next; may lie in the block before
-  for (std::size_t at = 0; at < size && count > 0; at += kBlock) {
+  const std::uint8_t* start = data;  // of the varint that is written next; may lie in the block before
+  for (std::size_t at = 0; at < size; at += kVarintBlock) {
     const std::uint8_t* block = data + at;
-    const std::size_t left = size - at;
-    const std::uint64_t inside = left >= kBlock ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
+    const std::uint64_t inside = bits_below(size - at);
     const std::uint64_t continuation = continuation_bits(block) & inside;
-    if (continuation == 0 && start == block && left >= kBlock && count >= static_cast<std::int64_t>(kBlock)) {
-      for (std::size_t i = 0; i < kBlock; ++i) out[i] = block[i];
-      out += kBlock;
-      count -= static_cast<std::int64_t>(kBlock);
-      start = block + kBlock;
+    if (!runs.add(continuation)) return -1;
+    const std::int64_t ending = std::popcount(~continuation & inside);
+    const std::int64_t values = std::clamp<std::int64_t>(capacity - count, 0, ending);
+    std::int64_t* to = out + std::min(count, capacity);
+    count += ending;
+    if (values == kVarintBlock && start == block) {
+      for (std::size_t i = 0; i < kVarintBlock; ++i) to[i] = block[i];
+      start = block + kVarintBlock;
       continue;
     }
     Ends ends(block, ~continuation & inside);
-    const std::int64_t values = std::min<std::int64_t>(std::popcount(~continuation & inside), count);
     std::int64_t i = 0;
-    const auto decode_one = [&] {
-      const std::uint8_t* behind = ends.next();
-      out[i++] = decode_varint(start, static_cast<std::size_t>(behind - start));
-      start = behind;
-    };
-    if (values > 0) decode_one();  // alone, because it may have begun in the block before and be long
-    if (!has_run_of_8(continuation)) {
+    if (!runs.has_nine_bytes()) {
       for (; i + 1 < values; i += 2) {
         const std::uint8_t* middle = ends.next();
         const std::uint8_t* behind = ends.next();
         join_two_varints(load_u64(start), static_cast<unsigned>(middle - start), load_u64(middle),
-                         static_cast<unsigned>(behind - middle), out + i);
+                         static_cast<unsigned>(behind - middle), to + i);
         start = behind;
       }
     }
-    while (i < values) decode_one();
-    out += values;
-    count -= values;
+    for (; i < values; ++i) {
+      const std::uint8_t* behind = ends.next();
+      to[i] = decode_varint(start, static_cast<std::size_t>(behind - start));
+      start = behind;
+    }
   }
+  return count;
 }
 
-void decode_packed_varints_scalar(const std::uint8_t* data, std::size_t size, std::int64_t* out, std::int64_t count) {
-  const std::uint8_t* p = data;
-  for (std::int64_t i = 0; i < count; ++i) {
+std::int64_t decode_packed_varints_scalar(const std::uint8_t* data, std::size_t size, std::int64_t* out,
+                                          std::int64_t capacity) {
+  const std::uint8_t* end = data + size;
+  std::int64_t count = 0;
+  for (const std::uint8_t* p = data; p != end; ++count) {
     std::uint64_t value = 0;
-    p = read_varint(p, data + size, &value);
-    out[i] = static_cast<std::int64_t>(value);
+    p = read_varint(p, end, &value);
+    if (p == nullptr) return -1;
+    if (count < capacity) out[count] = static_cast<std::int64_t>(value);
   }
+  return count;
 }
 
 }  // namespace headrace
