@@ -116,7 +116,7 @@ class ImageFeature:
     Errors while parsing:
         SchemaError: no JPEG or PNG, a damaged or cut file, one that the crop or channels do not fit; key, expected and
             found are named. Rows below the crop are not decoded, so damage there is not seen.
-        BudgetError: max_pixels, or a JPEG of more than 500 scans.
+        BudgetError: max_pixels, a side of more than 2**20 pixels, or a JPEG of more than 500 scans.
     """
 
     height: int

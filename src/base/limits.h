@@ -20,6 +20,8 @@ constexpr std::int64_t kMaxFillBytes = (std::int64_t{1} << 30) / kLimitDivisor;
 constexpr std::int64_t kMaxEmptyRows = (std::int64_t{1} << 20) / kLimitDivisor;
 /// Bytes of one column of a slice that are in no record: padding, fills, splits of empty rows.
 constexpr std::int64_t kMaxInventedBytes = (std::int64_t{4} << 30) / kLimitDivisor;
+/// Height and width of an image: a decode holds rows of it in several forms, and weights for each of its rows and columns.
+constexpr std::int64_t kMaxImageSide = std::int64_t{1} << 20;
 /// Scans of one progressive JPEG; each goes over all of its pixels, encoders make about ten.
 constexpr int kMaxJpegScans = 500;
 

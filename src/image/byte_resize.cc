@@ -39,58 +39,68 @@ void rows_baseline(const std::uint8_t* a, const std::uint8_t* b, std::int16_t we
   rows_loop(a, b, weight, elements, to);
 }
 
-void columns_from(const ByteColumns& columns, std::int64_t x, std::uint8_t* to) {
-  const std::int64_t channels = columns.channels;
-  to += x * channels;
-  for (; x < columns.outputs; ++x) {
-    const std::int16_t* at = columns.from + columns.first[x];
-    const std::int16_t* parts = columns.weights[x].parts;
-    for (std::int64_t c = 0; c < channels; ++c) {
-      *to++ = static_cast<std::uint8_t>((at[c] * parts[0] + at[c + channels] * parts[1] + kHalf) >> kShift);
-    }
-  }
-}
-
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) void rows_avx2(const std::uint8_t* a, const std::uint8_t* b, std::int16_t weight,
                                                std::int64_t elements, std::int16_t* to) {
   rows_loop(a, b, weight, elements, to);
 }
 
-// Four pixels at once; one load has a pixel and the next. Sixteen bytes are written, of which those behind four pixels of
-// three channels belong to the next ones.
+// Takes the bytes of eight pixels, 0 2 1 3 in the lower half and 4 6 5 7 in the upper, two pixels channel by channel; writes
+// exactly 8 * kChannels.
 template <int kChannels>
-__attribute__((target("avx2"))) void columns_avx2(const ByteColumns& columns, std::uint8_t* to) {
+__attribute__((target("avx2"))) inline void store_pixels(std::uint8_t* to, __m256i pixels) {
+  const __m128i in_order = kChannels == 3 ? _mm_setr_epi8(0, 2, 4, 8, 10, 12, 1, 3, 5, 9, 11, 13, -1, -1, -1, -1)
+                                          : _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+  const __m256i ordered = _mm256_shuffle_epi8(pixels, _mm256_broadcastsi128_si256(in_order));
+  if constexpr (kChannels == 4) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), ordered);
+    return;
+  }
+  const __m128i upper = _mm256_extracti128_si256(ordered, 1);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(ordered));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 12), upper);
+  const int last = _mm_extract_epi32(upper, 2);
+  std::memcpy(to + 20, &last, sizeof last);
+}
+
+// Two pixels times their weights, at kShift fractional bits. One load has a pixel and the next.
+template <int kChannels>
+__attribute__((target("avx2"))) inline __m256i weighted(const std::int16_t* from, const std::int32_t* first,
+                                                        const ByteWeights* weights) {
   const __m128i side_by_side = kChannels == 3 ? _mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, -1, -1, -1, -1)
                                               : _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
-  const __m128i close_up = kChannels == 3 ? _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1)
-                                          : _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m256i order = _mm256_broadcastsi128_si256(side_by_side);
-  const __m256i half = _mm256_set1_epi32(kHalf);
-  std::int64_t x = 0;
-  for (; x + 4 <= columns.outputs; x += 4) {
-    __m256i sums[2];
-    for (int pair = 0; pair < 2; ++pair) {
-      const std::int32_t* first = columns.first + x + 2 * pair;
-      const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.from + first[0]));
-      const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(columns.from + first[1]));
-      const __m256i pixels = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), order);
-      const __m256i weights = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(columns.weights + x + 2 * pair));
-      sums[pair] = _mm256_srai_epi32(_mm256_add_epi32(_mm256_madd_epi16(pixels, weights), half), kShift);
-    }
-    const __m256i words = _mm256_packs_epi32(sums[0], sums[1]);  // pixels 0 and 2, 1 and 3
-    const __m256i bytes = _mm256_packus_epi16(words, words);
-    const __m128i four = _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
-    const __m128i pixels = _mm_shuffle_epi8(four, close_up);
-    if (x + 6 <= columns.outputs || kChannels == 4) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + x * kChannels), pixels);
-    } else {
-      std::uint8_t last[16];
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(last), pixels);
-      std::memcpy(to + x * kChannels, last, 4 * kChannels);
-    }
+  const __m128i even = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + first[0]));
+  const __m128i odd = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + first[1]));
+  const __m256i pixels = _mm256_shuffle_epi8(_mm256_set_m128i(odd, even), _mm256_broadcastsi128_si256(side_by_side));
+  return _mm256_madd_epi16(pixels, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights)));
+}
+
+// Four pixels, rounded, in 16 bits: the upper halves of two pairs, channel by channel.
+template <int kChannels>
+__attribute__((target("avx2"))) inline __m256i blend_four(const std::int16_t* from, const std::int32_t* first,
+                                                          const ByteWeights* weights) {
+  const __m256i pair0 = weighted<kChannels>(from, first, weights);
+  const __m256i pair1 = weighted<kChannels>(from, first + 2, weights + 2);
+  const __m256i upper = _mm256_blend_epi16(_mm256_srli_epi32(pair0, 16), pair1, 0xAA);
+  return _mm256_mulhrs_epi16(upper, _mm256_set1_epi16(1 << (15 - (kShift - 16))));
+}
+
+// Eight pixels at once. The last eight may overlap those before.
+template <int kChannels>
+__attribute__((target("avx2"))) void columns_avx2(const ByteColumns& columns, std::uint8_t* to) {
+  constexpr std::int64_t kPixels = 8;
+  const std::int64_t last = columns.outputs - kPixels;
+  if (last < 0) return blend_byte_columns_scalar(columns, to);
+  const std::int16_t* from = columns.from;
+  const std::int32_t* first = columns.first;
+  const ByteWeights* weights = columns.weights;
+  for (std::int64_t x = 0;; x = std::min(x + kPixels, last)) {
+    const __m256i four = blend_four<kChannels>(from, first + x, weights + x);
+    const __m256i next = blend_four<kChannels>(from, first + x + 4, weights + x + 4);
+    const __m256i bytes = _mm256_packus_epi16(four, next);
+    store_pixels<kChannels>(to + x * kChannels, _mm256_permute4x64_epi64(bytes, 0xD8));
+    if (x == last) return;
   }
-  columns_from(columns, x, to);
 }
 #endif
 
@@ -126,7 +136,16 @@ void blend_byte_rows(const std::uint8_t* a, const std::uint8_t* b, float weight,
   kKernel(a, b, static_cast<std::int16_t>(std::min(std::lround(weight * 32768.0F), 32767L)), elements, to);
 }
 
-void blend_byte_columns_scalar(const ByteColumns& columns, std::uint8_t* to) { columns_from(columns, 0, to); }
+void blend_byte_columns_scalar(const ByteColumns& columns, std::uint8_t* to) {
+  const std::int64_t channels = columns.channels;
+  for (std::int64_t x = 0; x < columns.outputs; ++x) {
+    const std::int16_t* at = columns.from + columns.first[x];
+    const std::int16_t* parts = columns.weights[x].parts;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      *to++ = static_cast<std::uint8_t>((at[c] * parts[0] + at[c + channels] * parts[1] + kHalf) >> kShift);
+    }
+  }
+}
 
 void blend_byte_columns(const ByteColumns& columns, std::uint8_t* to) { choose_columns(columns.channels)(columns, to); }
 

@@ -107,6 +107,9 @@ TEST(ImageDecoder, Failures) {
   EXPECT_THAT(failure(jpeg, {}, {20, 30, 4}).message(), HasSubstr("a JPEG has no alpha"));
   EXPECT_EQ(failure(jpeg, {.max_pixels = 599}, {20, 30, 3}).code(), StatusCode::kResourceExhausted);
   EXPECT_TRUE(failure(jpeg, {.max_pixels = 600}, {20, 30, 3}).ok());
+  FileBytes wide = encode_png(test_pixels(1, 20, 1));
+  wide[17] = 0x10;  // 2^20 more pixels, says its header
+  EXPECT_EQ(failure(wide, {}, {20, 30, 1}).code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(failure({}, {}, {20, 30, 3}).code(), StatusCode::kSchemaMismatch);
 }
 

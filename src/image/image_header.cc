@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/limits.h"
+
 namespace headrace {
 namespace {
 
@@ -162,6 +164,11 @@ Status check_image_size(const ImageHeader& header, std::size_t file_bytes, std::
     where.expected = "at most " + std::to_string(max_pixels) + " pixels (max_pixels)";
     return {StatusCode::kResourceExhausted,
             "an image of " + size + " exceeds max_pixels (" + std::to_string(max_pixels) + ")", std::move(where)};
+  }
+  if (std::max(header.height, header.width) > kMaxImageSide) {
+    where.expected = "at most " + std::to_string(kMaxImageSide) + " pixels a side";
+    return {StatusCode::kResourceExhausted,
+            "an image of " + size + " exceeds " + std::to_string(kMaxImageSide) + " pixels a side", std::move(where)};
   }
   const auto bytes = static_cast<std::int64_t>(file_bytes);
   std::int64_t most = INT64_MAX;

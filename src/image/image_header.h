@@ -29,7 +29,8 @@ struct ImageHeader {
 /// kSchemaMismatch with expected and found when it is no JPEG or PNG, or its header is cut or damaged.
 Result<ImageHeader> read_image_header(std::span<const std::uint8_t> file);
 
-/// kResourceExhausted naming the limit when the image has more than `max_pixels`; kSchemaMismatch when `file_bytes` bytes
+/// kResourceExhausted naming the limit when the image has more than `max_pixels`, or a side longer than kMaxImageSide, which a
+/// file of a few bytes could claim for a row that no memory holds; kSchemaMismatch when `file_bytes` bytes
 /// cannot hold it.
 Status check_image_size(const ImageHeader& header, std::size_t file_bytes, std::int64_t max_pixels);
 

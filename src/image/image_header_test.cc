@@ -85,6 +85,22 @@ TEST(ImageHeader, ABombNamesTheLimit) {
   EXPECT_EQ(status.where().expected, "at most 134217728 pixels (max_pixels)");
 }
 
+TEST(ImageHeader, ASideThatNoRowHasMemoryForNamesTheLimit) {
+  ImageHeader header;
+  header.format = ImageFormat::kPng;
+  header.channels = 3;
+  for (const bool is_wide : {false, true}) {
+    header.width = is_wide ? (1 << 20) + 1 : 1;
+    header.height = is_wide ? 1 : (1 << 20) + 1;
+    const Status status = check_image_size(header, 1 << 20, 1 << 27);
+    EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+    EXPECT_THAT(status.message(), HasSubstr("exceeds 1048576 pixels a side"));
+    EXPECT_EQ(status.where().expected, "at most 1048576 pixels a side");
+    (is_wide ? header.width : header.height) -= 1;
+    EXPECT_TRUE(check_image_size(header, 1 << 20, 1 << 27).ok());
+  }
+}
+
 TEST(ImageHeader, AClaimThatTheBytesCannotHold) {
   ImageHeader header;
   header.height = header.width = 8'000;
