@@ -38,12 +38,14 @@ wheel() {
 
 run_tests() {
   set_up all
+  install_packages "${TEST_PACKAGES[@]}"
   step cxx ctest --preset release -j "$(nproc)"
   # A test that hangs shows every thread's stack after faulthandler_timeout (pyproject.toml), then the step is ended.
   step python timeout -k 10 900 "$PYTHON" -m pytest -p no:cacheprovider tests/python tests/checks
   step layers "$PYTHON" tests/checks/check_layers.py
   step files "$PYTHON" tests/checks/check_files.py
   step format "$PYTHON" tests/checks/check_format.py
+  step arm64 "$PYTHON" tests/checks/check_arm64.py
   step stub "$PYTHON" tests/checks/check_stub.py
   step documents "$PYTHON" tests/checks/check_documents.py
   step wheel wheel

@@ -1,7 +1,9 @@
 """The checks themselves: each must fail on what it is there to find."""
 
+import shutil
 from pathlib import Path
 
+import check_arm64
 import check_documents
 import check_files
 import check_layers
@@ -112,3 +114,12 @@ def test_document_blocks_are_found_and_fail(tree):
     ran, findings = check_documents.check(tree("README.md", text))
     assert ran == 1
     assert findings[:2] == ["README.md:2: there is no ./run tset", "README.md:2: there is no --preset relase"]
+
+
+@pytest.mark.skipif(shutil.which(check_arm64.COMPILER) is None, reason=f"no {check_arm64.COMPILER}")
+def test_code_for_another_cpu_is_found(tree):
+    tree("src/base/good.cc", '#include "base/crc.h"\nint size() { return sizeof(void*); }\n')
+    assert check_arm64.check(tree.root) == []
+    tree("src/base/bad.cc", "#include <immintrin.h>\n")
+    (finding,) = check_arm64.check(tree.root)
+    assert "src/base/bad.cc" in finding and "immintrin.h" in finding
