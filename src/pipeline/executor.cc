@@ -128,7 +128,7 @@ ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
 
 std::int64_t Executor::rows_per_task(std::int64_t rows) const {
   const std::int64_t worth = kTaskNs / std::max<std::int64_t>(1, ns_per_row_.load(std::memory_order_relaxed));
-  return std::clamp<std::int64_t>(worth, 64, std::max<std::int64_t>(64, rows));
+  return std::clamp<std::int64_t>(worth, 1, std::max<std::int64_t>(1, rows));
 }
 
 void Executor::submit_tasks(const std::shared_ptr<InFlight>& batch) {

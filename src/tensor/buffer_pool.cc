@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct FreeBlock {
 }  // namespace
 
 struct BufferPool::State {
+  explicit State(std::int64_t most_free_bytes) : most_free(most_free_bytes) {}
   ~State() {
     for (auto& list : free) {
       for (const FreeBlock& block : list) std::free(block.data);
@@ -82,12 +84,18 @@ struct BufferPool::State {
   }
 
   void give_back(std::uint8_t* data, std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
-    MutexLock lock(mutex);
-    const auto bytes = static_cast<std::int64_t>(class_bytes(size_class));
-    bytes_in_use -= bytes;
-    if (data == nullptr) return;
-    bytes_free += bytes;
-    free[size_class].push_back({data, acquired});
+    {
+      MutexLock lock(mutex);
+      const auto bytes = static_cast<std::int64_t>(class_bytes(size_class));
+      bytes_in_use -= bytes;
+      if (data == nullptr) return;
+      if (bytes <= most_free - bytes_free) {
+        bytes_free += bytes;
+        free[size_class].push_back({data, acquired});
+        return;
+      }
+    }
+    std::free(data);
   }
 
   // Lists are stacks, so what was not needed lies at the bottom with the oldest stamps.
@@ -104,6 +112,7 @@ struct BufferPool::State {
   }
 
   const BirthProcess birth;
+  const std::int64_t most_free;
   mutable Mutex mutex;
   std::array<std::vector<FreeBlock>, kClasses> free HEADRACE_GUARDED_BY(mutex);
   std::uint64_t acquired HEADRACE_GUARDED_BY(mutex) = 0;
@@ -134,7 +143,9 @@ class PooledBuffer : public Buffer {
 
 }  // namespace
 
-BufferPool::BufferPool() : state_(std::make_shared<State>()) {}
+BufferPool::BufferPool() : BufferPool(std::numeric_limits<std::int64_t>::max()) {}
+
+BufferPool::BufferPool(std::int64_t most_free_bytes) : state_(std::make_shared<State>(most_free_bytes)) {}
 
 BufferPtr BufferPool::acquire(std::size_t bytes) {
   const std::size_t size_class = class_of(bytes);

@@ -18,6 +18,8 @@ constexpr std::size_t kColumnAlignment = 256;
 class BufferPool {
  public:
   BufferPool();
+  /// Keeps at most so many bytes on its free lists; what comes back beyond that goes to the system.
+  explicit BufferPool(std::int64_t most_free_bytes);
 
   /// Memory for `bytes` (>= 0), aligned to kColumnAlignment, content arbitrary; null only when the system has none.
   BufferPtr acquire(std::size_t bytes);

@@ -24,6 +24,20 @@ TEST(BufferPool, AlignsAndSizesEveryBuffer) {
   }
 }
 
+TEST(BufferPool, KeepsNoMoreThanItMay) {
+  BufferPool pool(1'000'000);
+  BufferPtr small = pool.acquire(600'000);
+  BufferPtr other = pool.acquire(600'000);
+  BufferPtr large = pool.acquire(2'000'000);
+  large.reset();
+  EXPECT_EQ(pool.bytes_free(), 0);
+  small.reset();
+  other.reset();
+  EXPECT_GE(pool.bytes_free(), 600'000);
+  EXPECT_LE(pool.bytes_free(), 1'000'000);
+  EXPECT_EQ(pool.bytes_in_use(), 0);
+}
+
 TEST(BufferPool, RecyclesTheSameMemory) {
   BufferPool pool;
   const std::uint8_t* first = pool.acquire(100'000)->data();

@@ -260,6 +260,8 @@ class ExampleParser : public BatchParser {
     return std::make_unique<ExampleJob>(state_, std::move(input), rows_per_task);
   }
 
+  bool borrows_rows() const override { return state_->plan->borrows_rows; }
+
   std::vector<TransformReport> transform_reports() const override {
     std::vector<TransformReport> reports;
     for (std::size_t i = 0; i < state_->transform_ns.size(); ++i) {

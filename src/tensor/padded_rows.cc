@@ -22,29 +22,34 @@ void copy_padded(std::string_view record, std::uint8_t* to) {
 
 }  // namespace
 
-Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPool& pool, int num_threads,
-                            bool copy_all) {
-  PaddedRows padded;
-  padded.rows.resize(records.size());
-  std::vector<std::pair<std::size_t, std::size_t>> to_copy;  // row, place of its copy
-  std::size_t copy_bytes = 0;
+std::vector<RecordBytes> rows_in_place(std::span<const std::string_view> records) {
+  std::vector<RecordBytes> rows(records.size());
   // From the back: how far the bytes that are known to be readable go on behind a record.
   const std::uint8_t* run_begin = nullptr;
   const std::uint8_t* run_end = nullptr;
   for (std::size_t row = records.size(); row-- > 0;) {
     const std::string_view record = records[row];
-    if (!record.empty() && !copy_all) {
-      const std::uint8_t* begin = begin_of(record);
-      const std::uint8_t* end = begin + record.size();
-      if (end != run_begin) run_end = end;
-      run_begin = begin;
-      if (static_cast<std::size_t>(run_end - end) >= kRecordPadding) {
-        padded.rows[row] = {begin, record.size()};
-        continue;
-      }
-    }
+    rows[row] = {static_cast<const std::uint8_t*>(nullptr), record.size()};
+    if (record.empty()) continue;
+    const std::uint8_t* begin = begin_of(record);
+    const std::uint8_t* end = begin + record.size();
+    if (end != run_begin) run_end = end;
+    run_begin = begin;
+    if (static_cast<std::size_t>(run_end - end) >= kRecordPadding) rows[row] = {begin, record.size()};
+  }
+  return rows;
+}
+
+Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPool& pool, int num_threads,
+                            bool copy_all) {
+  PaddedRows padded;
+  padded.rows = copy_all ? std::vector<RecordBytes>(records.size()) : rows_in_place(records);
+  std::vector<std::pair<std::size_t, std::size_t>> to_copy;  // row, place of its copy
+  std::size_t copy_bytes = 0;
+  for (std::size_t row = 0; row < records.size(); ++row) {
+    if (padded.rows[row].data() != nullptr) continue;
     to_copy.emplace_back(row, copy_bytes);
-    copy_bytes += record.size() + kRecordPadding;
+    copy_bytes += records[row].size() + kRecordPadding;
   }
   padded.copied = static_cast<std::int64_t>(to_copy.size());
   if (to_copy.empty()) return padded;
@@ -64,6 +69,14 @@ Result<PaddedRows> pad_rows(std::span<const std::string_view> records, BufferPoo
     }
   });
   return padded;
+}
+
+Result<RecordBytes> PaddingLoader::load(std::size_t row, RowMemory* memory) {
+  const std::string_view record = records_[row];
+  const std::size_t room = record.size() + kRecordPadding;
+  if (memory->size() < room) memory->resize(room);
+  copy_padded(record, memory->data());
+  return RecordBytes(memory->data(), record.size());
 }
 
 }  // namespace headrace

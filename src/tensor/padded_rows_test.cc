@@ -67,5 +67,29 @@ TEST(PaddedRows, OtherRecordsAreCopiedOnAnyNumberOfThreads) {
   }
 }
 
+TEST(PaddingLoader, LoadsWhatDoesNotStayWhereItIs) {
+  const std::string memory(300, 'm');
+  const std::string_view all = memory;
+  const std::string_view views[] = {all.substr(0, 100), all.substr(100, 200), std::string_view(), "abc"};
+  const std::vector<RecordBytes> rows = rows_in_place(views);
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_TRUE(lies_in(rows[0], memory));
+  PaddingLoader loader(views);
+  RowMemory reused;
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(rows[i].data(), nullptr);
+    EXPECT_EQ(rows[i].size(), views[i].size());
+    const Result<RecordBytes> kept = loader.load_and_keep(i);
+    ASSERT_TRUE(kept.ok());
+    const Result<RecordBytes> row = loader.load(i, &reused);
+    ASSERT_TRUE(row.ok());
+    for (const RecordBytes& loaded : {*row, *kept}) {
+      EXPECT_EQ(std::string(loaded.begin(), loaded.end()), views[i]);
+      EXPECT_EQ(std::string(kRecordPadding, '\0'),
+                std::string(reinterpret_cast<const char*>(loaded.data() + loaded.size()), kRecordPadding));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headrace

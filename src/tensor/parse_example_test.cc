@@ -1,6 +1,8 @@
 // parse_example() on the caller's bytes, and the parser that leaves records as they are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "headrace/example.h"
 #include "tensor/parse_testing.h"
@@ -27,6 +29,58 @@ TEST(ParseExample, AnyNumberOfThreads) {
       ASSERT_EQ(s.at(r), std::to_string(r));
     }
   }
+}
+
+TEST(ParseExample, DenseRowsOfAnySizeOnAnyNumberOfThreads) {
+  for (const std::int64_t size : {1, 20'000}) {  // of the larger ones, each is a task
+    const Schema schema{.features = {fixed("a", DType::kInt64, {size})}};
+    std::vector<std::string> records;
+    for (std::int64_t r = 0; r < 300; r += size == 1 ? 1 : 30) {
+      const std::vector<std::int64_t> values(static_cast<std::size_t>(size), (1 << 30) + r);
+      records.push_back(ExampleBuilder().add_int64("a", values).build());
+    }
+    for (const int threads : {1, 3}) {
+      std::vector<std::string_view> views(records.rbegin(), records.rend());
+      const auto slice = parse_example(views, schema, threads);
+      ASSERT_TRUE(slice.ok()) << slice.status().to_string();
+      const auto values = values_of<std::int64_t>(slice->find("a")->values);
+      ASSERT_EQ(values.size(), records.size() * static_cast<std::size_t>(size));
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        const std::size_t step = size == 1 ? 1 : 30;
+        ASSERT_EQ(values.at(i * static_cast<std::size_t>(size)),
+                  static_cast<std::int64_t>((1 << 30) + (records.size() - 1 - i) * step));
+      }
+      views[3] = views[5] = "no record";
+      EXPECT_EQ(parse_example(views, schema, threads).status().where().row, 3);
+    }
+  }
+}
+
+TEST(ParseExample, AThreadUsesTheMemoryOfABatchThatIsGoneAgain) {
+  const Schema schema{.features = {fixed("a", DType::kInt64, {20'000})}};
+  const std::vector<std::int64_t> values(20'000, 7);
+  const std::string record = ExampleBuilder().add_int64("a", values).build();
+  const std::string_view views[] = {record};
+  const auto place = [&] { return parse_example(views, schema)->find("a")->values.data; };
+  const std::uint8_t* first = place();
+  EXPECT_EQ(place(), first);
+  const auto held = parse_example(views, schema);
+  EXPECT_NE(place(), held->find("a")->values.data);
+}
+
+TEST(ParseExample, AChildOfForkHasItsOwnMemory) {
+  const Schema schema{.features = {fixed("a", DType::kInt64)}};
+  const std::string record = ints("a", {7});
+  const std::string_view views[] = {record};
+  const auto before = parse_example(views, schema);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto slice = parse_example(views, schema);
+    _exit(slice.ok() && values_of<std::int64_t>(slice->find("a")->values).at(0) == 7 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST(ParseExample, BadArgumentsAndRecords) {

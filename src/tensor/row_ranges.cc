@@ -10,7 +10,9 @@ constexpr std::int64_t kRowMultiple = 64;
 }  // namespace
 
 RowRanges::RowRanges(std::span<const std::int64_t> replica_rows, std::int64_t rows_per_task) {
-  const std::int64_t step = (std::max<std::int64_t>(rows_per_task, 1) + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
+  const std::int64_t step = rows_per_task < kRowMultiple
+                                ? std::max<std::int64_t>(rows_per_task, 1)
+                                : (rows_per_task + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
   std::int64_t replica_begin = 0;
   std::int64_t next_task_at = 0;
   for (std::size_t replica = 0; replica < replica_rows.size(); ++replica) {

@@ -21,8 +21,8 @@ struct Segment {
 
 class RowRanges {
  public:
-  /// Tasks take multiples of 64 rows, so that two never write to one cache line of a scalar column within a replica that
-  /// starts the batch.
+  /// From 64 rows on, tasks take multiples of that, so that two never write to one cache line of a scalar column within a
+  /// replica that starts the batch. Rows of which fewer are worth a task take too long for that to matter.
   RowRanges(std::span<const std::int64_t> replica_rows, std::int64_t rows_per_task);
   /// Tasks take whole replicas, as many as make `rows_per_task`.
   static RowRanges of_whole_replicas(std::span<const std::int64_t> replica_rows, std::int64_t rows_per_task);

@@ -62,12 +62,23 @@ void expect_segments(const RowRanges& ranges, int task, std::initializer_list<Cu
 
 TEST(RowRanges, TasksAreMultiplesOf64Rows) {
   const std::int64_t rows[] = {100, 100};
-  const RowRanges ranges(rows, 33);
+  const RowRanges ranges(rows, 64);
   ASSERT_EQ(ranges.tasks(), 4);
   expect_segments(ranges, 0, {{0, 0, 64, 0}});
   expect_segments(ranges, 1, {{0, 64, 100, 64}, {1, 100, 128, 0}});
   expect_segments(ranges, 2, {{1, 128, 192, 28}});
   expect_segments(ranges, 3, {{1, 192, 200, 92}});
+  EXPECT_EQ(RowRanges(rows, 65).tasks(), 2);
+}
+
+TEST(RowRanges, SmallTasksAreAsSmallAsAskedFor) {
+  const std::int64_t rows[] = {5, 4};
+  const RowRanges ranges(rows, 3);
+  ASSERT_EQ(ranges.tasks(), 3);
+  expect_segments(ranges, 0, {{0, 0, 3, 0}});
+  expect_segments(ranges, 1, {{0, 3, 5, 3}, {1, 5, 6, 0}});
+  expect_segments(ranges, 2, {{1, 6, 9, 1}});
+  EXPECT_EQ(RowRanges(rows, 0).tasks(), 9);
 }
 
 TEST(RowRanges, ReplicasWithoutRowsHaveNoSegment) {
