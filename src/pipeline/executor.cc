@@ -16,6 +16,7 @@ namespace {
 
 // A task this long is worth its hand-over (about 5 us) and still lets several threads share one batch.
 constexpr std::int64_t kTaskNs = 150'000;
+constexpr std::int64_t kLeastTaskBytes = std::int64_t{64} << 10;
 
 std::int64_t thread_id() {
   static thread_local const std::int64_t id = syscall(SYS_gettid);
@@ -100,7 +101,7 @@ void Executor::start_parse(RecordBatch records) {
   batch->rows = batch->records.rows;
   if (parts_.pins_records) batch->pin = parts_.blocks->pin(batch->records.runs);
   if (has_late_rows(batch->records)) batch->late.emplace(batch->records, parts_.loader, parts_.blocks);
-  batch->job = parts_.parser->begin(parse_input(*batch, batch->rows), rows_per_task(batch->rows));
+  batch->job = parts_.parser->begin(parse_input(*batch, batch->rows), rows_per_task(batch->records));
   {
     MutexLock lock(mutex_);
     in_flight_.push_back(batch);
@@ -126,9 +127,12 @@ ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
   return input;
 }
 
-std::int64_t Executor::rows_per_task(std::int64_t rows) const {
+std::int64_t Executor::rows_per_task(const RecordBatch& records) const {
   const std::int64_t worth = kTaskNs / std::max<std::int64_t>(1, ns_per_row_.load(std::memory_order_relaxed));
-  return std::clamp<std::int64_t>(worth, 1, std::max<std::int64_t>(1, rows));
+  // Of small records, a few that took long are chance: only large ones get tasks of less than 64 rows.
+  const std::int64_t bytes = std::max<std::int64_t>(1, payload_bytes(records));
+  const std::int64_t least = std::clamp<std::int64_t>(kLeastTaskBytes * records.rows / bytes, 1, 64);
+  return std::clamp(worth, least, std::max(least, records.rows));
 }
 
 void Executor::submit_tasks(const std::shared_ptr<InFlight>& batch) {

@@ -99,7 +99,7 @@ class Executor {
   /// What the job made, and map() made of it.
   Result<std::vector<Slice>> take_mapped(ParseJob* job) const;
   ParseInput parse_input(InFlight& batch, std::int64_t rows) const;
-  std::int64_t rows_per_task(std::int64_t rows) const;
+  std::int64_t rows_per_task(const RecordBatch& records) const;
   void warn_stall() HEADRACE_REQUIRES(mutex_);
 
   const ExecutorParts parts_;
