@@ -71,7 +71,8 @@ class BatchParser {
   virtual ~BatchParser() = default;
   /// Any thread. `rows_per_task`: see RowRanges.
   virtual std::unique_ptr<ParseJob> begin(ParseInput input, std::int64_t rows_per_task) = 0;
-  /// Whether a job may look at a row again after the task that read it first: a row that is loaded late is then kept.
+  /// Whether a job may look at a row again after the task that read it first: of a row that is loaded late, some or all is
+  /// then kept.
   virtual bool borrows_rows() const { return false; }
   /// What the transforms of each feature that has some took up to now. Any thread.
   virtual std::vector<TransformReport> transform_reports() const { return {}; }

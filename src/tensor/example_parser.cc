@@ -260,7 +260,7 @@ class ExampleParser : public BatchParser {
     return std::make_unique<ExampleJob>(state_, std::move(input), rows_per_task);
   }
 
-  bool borrows_rows() const override { return state_->plan->borrows_rows; }
+  bool borrows_rows() const override { return state_->plan->points_into_rows || state_->plan->slots > 0; }
 
   std::vector<TransformReport> transform_reports() const override {
     std::vector<TransformReport> reports;

@@ -79,4 +79,9 @@ Result<RecordBytes> PaddingLoader::load(std::size_t row, RowMemory* memory) {
   return RecordBytes(memory->data(), record.size());
 }
 
+std::uint8_t* PaddingLoader::room(std::size_t bytes) {
+  MutexLock lock(mutex_);
+  return parts_.emplace_back(bytes).data();
+}
+
 }  // namespace headrace

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "headrace/batch.h"
 #include "headrace/status.h"
+#include "runtime/mutex.h"
 #include "tensor/batch_parser.h"
 #include "tensor/buffer_pool.h"
 
@@ -39,10 +41,13 @@ class PaddingLoader final : public RowLoader {
 
   Result<RecordBytes> load(std::size_t row, RowMemory* memory) override;
   Result<RecordBytes> load_and_keep(std::size_t row) override { return load(row, &kept_[row]); }
+  std::uint8_t* room(std::size_t bytes) override HEADRACE_EXCLUDES(mutex_);
 
  private:
   const std::span<const std::string_view> records_;
   std::vector<RowMemory> kept_;  // each written by the one call for its row
+  Mutex mutex_;
+  std::deque<RowMemory> parts_ HEADRACE_GUARDED_BY(mutex_);
 };
 
 }  // namespace headrace

@@ -76,6 +76,10 @@ TEST(PaddingLoader, LoadsWhatDoesNotStayWhereItIs) {
   EXPECT_TRUE(lies_in(rows[0], memory));
   PaddingLoader loader(views);
   RowMemory reused;
+  std::uint8_t* part = loader.room(3);
+  std::memcpy(part, "abc", 3);
+  EXPECT_NE(loader.room(1000), part);
+  EXPECT_EQ(std::memcmp(part, "abc", 3), 0);
   for (std::size_t i = 1; i < 4; ++i) {
     EXPECT_EQ(rows[i].data(), nullptr);
     EXPECT_EQ(rows[i].size(), views[i].size());
