@@ -36,7 +36,7 @@ void ResizeSink::begin(std::int64_t left, std::int64_t width) {
   offset_ = (range_.left - left) * size_.channels;
   row_bytes_ = whole_steps(width * size_.channels);
   ring_rows_ = rows_.count + 1;
-  grow(&ring_, ring_rows_ * row_bytes_ + kByteStep);
+  grow(&ring_, kOffAlignment + ring_rows_ * row_bytes_ + kByteStep);
   const std::int64_t elements = (range_.right - range_.left) * size_.channels;
   if (!is_bytes_) {
     grow(&sources_, rows_.count);

@@ -36,7 +36,11 @@ class ResizeSink final : public RowSink {
   void row_done() override;
 
  private:
-  std::uint8_t* ring_row(std::int64_t y) { return ring_.data() + (y % ring_rows_) * row_bytes_; }
+  // libjpeg-turbo writes rows that are aligned to 16 or 32 bytes past the cache, where they would be read back from memory:
+  // these begin at 8.
+  static constexpr std::int64_t kOffAlignment = 8;
+
+  std::uint8_t* ring_row(std::int64_t y) { return ring_.data() + kOffAlignment + (y % ring_rows_) * row_bytes_; }
   void write_floats(std::int64_t y);
   void write_bytes(std::int64_t y);
 
