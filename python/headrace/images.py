@@ -79,6 +79,9 @@ class RandomResizedCrop:
 
 _CROPS = (CentralCrop, Crop, RandomCrop, RandomResizedCrop)
 _FLIPS = {None: False, "random": True}
+_LARGEST_SIDE = 65535  # of a column, see image_options.cc
+# Channels of a column that hold what a file of that many has: gray with alpha as gray, CMYK as RGB.
+_CHANNELS = {"JPEG image": {1: 1, 3: 3, 4: 3}, "PNG image": {1: 1, 2: 1, 3: 3, 4: 4}}
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,23 @@ class ImageFeature:
         options.max_pixels = arguments.integer("max_pixels", self.max_pixels)
         options.seed = arguments.integer("seed", self.seed, minimum=0)
         return options
+
+
+def inferred_image(contents):
+    """(an ImageFeature that takes every image, whether all have its size), or None when it cannot be.
+
+    Args:
+        contents: {what content.recognise() calls it: its least and its largest shape, None when not known}. The feature has
+            the least height and width, and as many channels as the files' colours need.
+    """
+    if not contents or any(name not in _CHANNELS or bounds is None for name, bounds in contents.items()):
+        return None
+    least = [min(bounds[0][side] for bounds in contents.values()) for side in (0, 1)]
+    most = [max(bounds[1][side] for bounds in contents.values()) for side in (0, 1)]
+    if min(least) < 1 or max(most) > _LARGEST_SIDE or most[0] * most[1] > ImageFeature.max_pixels:
+        return None
+    channels = max(_CHANNELS[name][bounds[1][2]] for name, bounds in contents.items())
+    return ImageFeature(*least, channels), least == most
 
 
 def _resize(resize, antialias):

@@ -11,6 +11,7 @@ from .dataset import Dataset, TFRecordDataset
 from .dtypes import as_dtype
 from .errors import ArgumentError, SchemaError
 from .features import FixedLenFeature, RawFeature, TensorFeature, VarLenFeature
+from .images import inferred_image
 
 # Shards that are looked into at once, so that the first records are not those of one file alone.
 _SHARDS = 16
@@ -225,7 +226,11 @@ class _Tally:
         return self._nested_spec() or (FixedLenFeature([], dtype), self._content_note())
 
     def _nested_spec(self):
-        """The spec of an array in the one byte string of every record, when they all hold such."""
+        """The spec of an array or image in the one byte string of every record, when they all hold such."""
+        image = inferred_image(self.contents)
+        if image is not None:
+            spec, is_one_size = image
+            return spec, "" if is_one_size else f"{self._content_note()}: resized to the least height and width"
         if len(self.contents) != 1:
             return None
         ((name, bounds),) = self.contents.items()

@@ -6,12 +6,17 @@ import headrace as hr
 import numpy as np
 import pytest
 
-from image_bytes import jpeg_header, png_header
+from image_bytes import JPEG, gif_header, jpeg_header, png_file, png_header
 from wire_bytes import field
 
 
 def strings(*values):
     return np.array(values, dtype=object)
+
+
+def photo(row):
+    """A picture of 16 x 24 as JPEG, or one of more rows as PNG."""
+    return png_file(np.full([16 + row, 24, 3], row, dtype=np.uint8)) if row % 2 else JPEG
 
 
 def record(row):
@@ -22,7 +27,7 @@ def record(row):
         "tags": np.arange(row % 3, dtype=np.int64),
         "image": hr.make_tensor(np.full([4, 4, 3], row, dtype=np.uint8)),
         "crop": hr.make_tensor(np.zeros([row % 2 + 1, 3], dtype=np.float32)),
-        "photo": jpeg_header(100 + row, 200, 3),
+        "photo": photo(row),
         "raw": bytes([0, 255]) * 8,
         "name": f"record {row}",
         "words": strings(*[b"w"] * (row % 4)),
@@ -53,7 +58,7 @@ def test_specs(shards):
         "tags": hr.VarLenFeature(hr.int64),
         "image": hr.TensorFeature([4, 4, 3], hr.uint8),
         "crop": hr.TensorFeature([None, 3], hr.float32),
-        "photo": hr.FixedLenFeature([], hr.string),
+        "photo": hr.ImageFeature(16, 24, 3),
         "raw": hr.RawFeature([16], hr.uint8),
         "name": hr.FixedLenFeature([], hr.string),
         "words": hr.VarLenFeature(hr.string),
@@ -63,6 +68,7 @@ def test_specs(shards):
     }
     columns = hr.parse_example([record(row) for row in range(40)], schema.features)
     assert columns["crop"].row_splits.numpy()[:3].tolist() == [0, 1, 3]
+    assert columns["photo"].shape == (40, 16, 24, 3)
     assert columns["image"].shape == (40, 4, 4, 3) and columns["raw"].shape == (40, 16)
 
 
@@ -78,7 +84,7 @@ def test_summaries(shards):
     assert (blob.min, blob.mean, blob.max) == (2, 21.5, 41)
     assert by_key["image"].content == "tensor of uint8 [4, 4, 3]"
     assert by_key["crop"].content == "tensor of float32 [1…2, 3]"
-    assert by_key["photo"].content == "JPEG image [100…139, 200, 3]"
+    assert by_key["photo"].content == "JPEG image [16, 24, 3], PNG image [17…55, 24, 3]"
     assert by_key["mixed"].kinds == {"float32": 20, "int64": 20} and by_key["mixed"].spec is None
 
 
@@ -98,7 +104,8 @@ def test_the_code_runs_and_makes_the_same_specs(shards):
     exec(code, names)
     assert names["features"] == schema.features
     assert "# 'mixed': lists of different types: float32 in 20 records, int64 in 20 records" in code
-    assert "'photo': hr.FixedLenFeature([], hr.string),  # JPEG image [100…139, 200, 3]" in code
+    note = "JPEG image [16, 24, 3], PNG image [17…55, 24, 3]: resized to the least height and width"
+    assert f"'photo': hr.ImageFeature(16, 24),  # {note}" in code
 
 
 def test_the_json_comes_back(shards, tmp_path):
@@ -112,7 +119,7 @@ def test_the_json_comes_back(shards, tmp_path):
 def test_records_are_taken_from_all_shards_in_turn(shards):
     schema = hr.infer_schema(shards, records=4)
     photo = next(summary for summary in schema.summaries if summary.key == "photo")
-    assert schema.records == 4 and photo.content == "JPEG image [100…121, 200, 3]"
+    assert schema.records == 4 and photo.content == "JPEG image [16, 24, 3], PNG image [17…37, 24, 3]"
 
 
 def test_other_sources(shards):
@@ -136,10 +143,60 @@ def infer(tmp_path, records):
     return hr.infer_schema(path)
 
 
-def test_images_of_a_png_shard(tmp_path):
-    schema = infer(tmp_path, [hr.make_example({"image": png_header(28, 28, 0)})] * 3)
-    assert schema.summaries[0].content == "PNG image [28, 28, 1]"
-    assert schema.features == {"image": hr.FixedLenFeature([], hr.string)}
+def infer_images(tmp_path, *files):
+    """The spec and the note of a shard with these files, one a record."""
+    (summary,) = infer(tmp_path, [hr.make_example({"image": file}) for file in files]).summaries
+    return summary.spec, summary.note
+
+
+@pytest.mark.parametrize(
+    "file, channels",
+    [
+        (jpeg_header(480, 640, 3), 3),
+        (jpeg_header(480, 640, 1, progressive=True), 1),
+        (jpeg_header(480, 640, 4), 3),
+        (png_header(480, 640, 0), 1),
+        (png_header(480, 640, 4), 1),
+        (png_header(480, 640, 3), 3),
+        (png_header(480, 640, 6), 4),
+    ],
+    ids=["jpeg", "gray jpeg", "cmyk jpeg", "gray png", "gray png with alpha", "png with palette", "png with alpha"],
+)
+def test_images_of_one_size(tmp_path, file, channels):
+    assert infer_images(tmp_path, file, file) == (hr.ImageFeature(480, 640, channels), "")
+
+
+def test_images_of_several_sizes(tmp_path):
+    files = jpeg_header(480, 640, 3), png_header(500, 600, 0), jpeg_header(500, 700, 1)
+    note = "JPEG image [480…500, 640…700, 1…3], PNG image [500, 600, 1]: resized to the least height and width"
+    assert infer_images(tmp_path, *files) == (hr.ImageFeature(480, 600, 3), note)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [gif_header(16, 24)],
+        [JPEG[:14]],  # cut before its size
+        [b"not found"],
+        [b""],
+        [png_header(16, 65536, 0)],
+        [png_header(20_000, 20_000, 0)],
+        [jpeg_header(0, 24, 3)],
+    ],
+    ids=["gif", "cut", "text", "empty", "wide", "large", "no height"],
+)
+def test_images_that_an_image_feature_does_not_take_stay_strings(tmp_path, others):
+    assert infer_images(tmp_path, JPEG, *others)[0] == hr.FixedLenFeature([], hr.string)
+
+
+def test_the_images_are_decoded(tmp_path):
+    generator = np.random.default_rng(7)
+    pictures = generator.integers(0, 256, [3, 9, 7, 4], dtype=np.uint8)
+    records = [hr.make_example({"image": png_file(picture)}) for picture in pictures]
+    schema = infer(tmp_path, records)
+    assert schema.to_code().splitlines()[3] == "    'image': hr.ImageFeature(9, 7, channels=4),"
+    assert hr.features_from(json.loads(schema.to_json())) == schema.features
+    np.testing.assert_array_equal(hr.parse_example(records, schema.features)["image"].numpy(), pictures)
 
 
 def test_records_that_are_no_examples_are_counted(tmp_path):
