@@ -1,6 +1,6 @@
 """The benchmarks. Folder = question, file = contender; answers are compared before a clock starts.
 
-Usage: run.py [QUESTION] [--quick] [--workloads NAME,...] [--json FILE] [--markdown FILE]
+Usage: run.py [QUESTION] [--quick] [--contenders] [--workloads NAME,...] [--json FILE] [--markdown FILE]
 Questions: read_records, parse_examples, decode_images, end_to_end, feed_devices; all of them when none is named.
 """
 
@@ -26,13 +26,14 @@ QUESTIONS = ("read_records", "parse_examples", "decode_images", "end_to_end", "f
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """How much is measured: size of the data sets, length of a window, number of repeats (and of pairs, where two
-    settings of headrace are compared), and which workloads."""
+    settings of headrace are compared), which workloads, and whether other readers than tf.data run as well."""
 
     scale: str
     seconds: float
     repeats: int
     pairs: int
     workloads: tuple[str, ...] = ()
+    contenders: bool = False
     started_s: float = dataclasses.field(default_factory=time.monotonic)
 
     def pick(self, names):
@@ -84,6 +85,9 @@ def parse_arguments(arguments=None):
     parser.add_argument("--quick", action="store_true", help="smaller data sets, 3 repeats instead of 5")
     parser.add_argument("--smoke", action="store_true", help="tiny data sets, one short window: does everything run?")
     parser.add_argument("--workloads", default="", metavar="NAME,...", help="only these workloads")
+    parser.add_argument(
+        "--contenders", action="store_true", help="NVIDIA DALI, tfx-bsl and tfrecord as well (installs them: gigabytes)"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers there")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there as well")
     options = parser.parse_args(arguments)
@@ -99,7 +103,9 @@ def parse_arguments(arguments=None):
 def main(arguments=None):
     options = parse_arguments(arguments)
     plan = TINY if options.smoke else QUICK if options.quick else FULL
-    plan = dataclasses.replace(plan, workloads=options.workloads, started_s=time.monotonic())
+    plan = dataclasses.replace(
+        plan, workloads=options.workloads, contenders=options.contenders, started_s=time.monotonic()
+    )
     description = machine.describe()
     report = {**description, "scale": plan.scale, "repeats": plan.repeats, "seconds": plan.seconds, "questions": {}}
     text = [f"Measured on: {machine.one_line(description)}."]

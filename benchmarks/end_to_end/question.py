@@ -2,9 +2,11 @@
 
 interleave 16, repeat, shuffle(2000), batch 256, parse; headrace against tf.data as written first ("before") and as
 advised ("after": deterministic on or off, whichever is better; for serialized tensors each way of decoding them is a
-row).
+row). Beside them the reference loop of read_records, which reads, checks and copies, and parses nothing; with --contenders
+other readers as well.
 """
 
+from benchmarks.end_to_end import others
 from benchmarks.harness import comparison, tables
 from benchmarks.harness.comparison import Contender
 from benchmarks.harness.processes import TUNED_MALLOC
@@ -38,9 +40,13 @@ HEADER = (
 )
 
 
+def ours(workload):
+    return Contender("headrace", "headrace", "headrace_pipeline")
+
+
 def contenders(workload):
     result = [
-        Contender("headrace", "headrace", "headrace_pipeline"),
+        ours(workload),
         Contender("before", "before", "tfdata_before", environment=TUNED_MALLOC),
     ]
     has_tensors = any(feature.kind == "tensor" for feature in workload.features.values())
@@ -50,6 +56,8 @@ def contenders(workload):
             options = {"deterministic": deterministic, **({"way": way} if way else {})}
             label = f"{group}, deterministic={deterministic}"
             result.append(Contender(group, label, "tfdata_after", options, TUNED_MALLOC))
+    if not workload.compression:
+        result.append(Contender("loop", "reference loop", "reference_loop", has_answers=False))
     return result
 
 
@@ -91,7 +99,10 @@ def run(plan):
         groups = plan.compare("end_to_end", name, shards, contenders(workload))
         rows += _rows(name, groups)
         numbers[name] = comparison.as_json(groups)
-    return {
+    result = {
         "tables": [("Records per CPU-second, shards to parsed batches", tables.markdown(HEADER, rows))],
         "json": numbers,
     }
+    if plan.contenders:
+        result["tables"].append(others.table(plan, plan.pick(STANDARD), ours))
+    return result

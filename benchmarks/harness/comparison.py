@@ -16,7 +16,8 @@ _EXTRA_TRIES = 2
 
 @dataclasses.dataclass(frozen=True)
 class Contender:
-    """`module` is a file of the question's folder; `options` go to its open()."""
+    """`module` is a file of the question's folder; `options` go to its open(). `python`: the interpreter that runs it, this
+    one when empty."""
 
     group: str
     label: str
@@ -24,6 +25,7 @@ class Contender:
     options: dict = dataclasses.field(default_factory=dict)
     environment: dict = dataclasses.field(default_factory=dict)
     has_answers: bool = True
+    python: str = ""
 
 
 @dataclasses.dataclass
@@ -74,7 +76,7 @@ class Comparison:
             "task": task,
             "seconds": self._seconds,
         }
-        return processes.run("benchmarks.harness.child", request, contender.environment)
+        return processes.run("benchmarks.harness.child", request, contender.environment, python=contender.python)
 
     def _compare_answers(self):
         digests = {}

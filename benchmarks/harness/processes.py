@@ -38,8 +38,8 @@ def arguments():
     return json.loads(sys.argv[1])
 
 
-def run(module, request, environment=None, on_progress=None, niceness=0):
-    """Starts `python -m module`, waits, and returns its result. `on_progress` is called with each progress value."""
+def run(module, request, environment=None, on_progress=None, niceness=0, python=""):
+    """Starts `python -m module` (this interpreter unless `python` names one), waits, and returns its result. `on_progress` is called with each progress value."""
     settings = {
         **os.environ,
         "TF_CPP_MIN_LOG_LEVEL": "3",
@@ -48,7 +48,7 @@ def run(module, request, environment=None, on_progress=None, niceness=0):
         "PYTHONUNBUFFERED": "1",
         **(environment or {}),
     }
-    command = [sys.executable, "-m", module, json.dumps(request)]
+    command = [python or sys.executable, "-m", module, json.dumps(request)]
     if niceness:
         command = ["nice", "-n", str(niceness), *command]
     tail = collections.deque(maxlen=40)

@@ -171,6 +171,22 @@ def _photos(first, count):
         yield {"image": tf.io.encode_jpeg(photo(number), quality=90).numpy(), "label": label}
 
 
+def _varints(first, count):
+    lengths = (1000 + words(15, first, (count, 1))[:, 0] % np.uint64(2001)).tolist()
+    for i, label in enumerate(labels(first, count)):
+        yield {"label": label, "ids": (words(16, first + i, (1, lengths[i]))[0] >> np.uint64(47)).astype(np.int64)}
+
+
+WIDE_KEYS = [f"S{i}" for i in range(400)]
+
+
+def _wide(first, count):
+    lengths = (words(17, first, (count, len(WIDE_KEYS))) % np.uint64(4)).tolist()
+    values = (words(18, first, (count, len(WIDE_KEYS), 3)) >> np.uint64(40)).astype(np.int64)
+    for i, record in enumerate(_floats11k(first, count)):
+        yield {**record, **{name: values[i, k, : lengths[i][k]] for k, name in enumerate(WIDE_KEYS)}}
+
+
 def _sized(size):
     def values(first, count):
         for data, label in zip(noise_bytes(13, first, count, size), labels(first, count)):
@@ -210,6 +226,16 @@ WORKLOADS = {
             44055,
             _floats11k,
             data="floats11k",
+        ),
+        # What is asked of parsing alone, beside the same records read otherwise.
+        Workload("ctr_one", {"C13": _CTR_FEATURES["C13"]}, 704, _ctr, data="ctr"),
+        Workload("tensor_bytes", {"image": Feature("fixed", BYTES), **_LABEL}, 12361, _tensorproto, data="tensorproto"),
+        Workload("varints", {"ids": Feature("ragged", "int64"), **_LABEL}, 5770, _varints),
+        Workload(
+            "wide",
+            {"values": Feature("fixed", "float32", (11000,)), **_LABEL, **{name: Feature("ragged", "int64") for name in WIDE_KEYS}},
+            53_000,
+            _wide,
         ),
         Workload("imagenet", _IMAGENET, 109965, _imagenet),
         Workload("photos", {"image": Feature("fixed", BYTES), **_LABEL}, 70_000, _photos),

@@ -56,13 +56,18 @@ def _field(number, data):
     return _varint(number << 3 | 2) + _varint(len(data)) + data
 
 
+def packed(values):
+    """The varints of a packed list."""
+    return b"".join(_varint(int(value)) for value in values)
+
+
 def _feature(value):
     if isinstance(value, bytes):
         return _field(1, _field(1, value))
     values = np.atleast_1d(np.asarray(value))
     if values.dtype.kind == "f":
         return _field(2, _field(1, values.astype("<f4").tobytes()))
-    return _field(3, _field(1, b"".join(_varint(int(item)) for item in values)))
+    return _field(3, _field(1, packed(values)))
 
 
 def example(features):
