@@ -43,12 +43,12 @@ def _pipeline(workload, shards, indices, shuffle):
 
 
 def _spec(feature):
-    dtype = {"int64": tfrec.int64, "float32": tfrec.float32}.get(feature.dtype, tfrec.string)
+    dtype, default = {"int64": (tfrec.int64, 0), "float32": (tfrec.float32, 0.0)}.get(feature.dtype, (tfrec.string, ""))
     if feature.kind == "ragged":
-        return tfrec.VarLenFeature(dtype, 0)
+        return tfrec.VarLenFeature(dtype, default)
     if feature.kind != "fixed" or feature.dtype == "bytes":
         return tfrec.FixedLenFeature((), tfrec.string, "")
-    return tfrec.FixedLenFeature(list(feature.shape) or [1], dtype, 0)
+    return tfrec.FixedLenFeature(list(feature.shape) or [1], dtype, default)
 
 
 def _columns(workload, batch):

@@ -37,7 +37,7 @@ DALI = Package(
 TFX_BSL = Package("tfx-bsl", ("tfx-bsl",), "import tfx_bsl.version, tfx_bsl.coders.example_coder; print(tfx_bsl.version.__version__)")
 TFRECORD = Package(
     "tfrecord",
-    ("tfrecord", "numpy"),
+    ("tfrecord", "numpy", "protobuf<4", "torch"),  # it needs an old protobuf, and torch, without asking for them
     "import importlib.metadata, tfrecord; print(importlib.metadata.version('tfrecord'))",
 )
 
@@ -66,7 +66,7 @@ def environment(package, say):
 
 def _install(package, folder):
     python = str(folder / "bin" / "python")
-    pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:"]
+    pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--prefer-binary"]
     for command in (
         [sys.executable, "-m", "venv", str(folder)],
         [*pip, *package.requirements],

@@ -6,6 +6,7 @@ differences that were met, and of each kind of finding the shortest record in he
 
 import argparse
 import os
+import random
 import sys
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ _HERE = Path(__file__).parent
 sys.path[:0] = [str(_HERE), str(_HERE.parent / "python"), str(_HERE.parent / "python" / "tensorflow_cases")]
 
 from differential.judge import Judge, by_kind  # noqa: E402
-from differential.questions import questions, seeded  # noqa: E402
+from differential.questions import questions  # noqa: E402
 
 _ROUND = 2560
 
@@ -29,8 +30,8 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     asked = [question for question in questions() if options.question in (None, question.name)]
     if options.question and not asked:
-        parser.error(f"no question {options.question}; there are: {chr(10).join(question.name for question in questions())}")
-    judges = [Judge(question, seeded(f"{options.seed} {question.name}")) for question in asked]
+        parser.error(f"no question {options.question}; there are: {', '.join(question.name for question in questions())}")
+    judges = [Judge(question, random.Random(f"{options.seed} {question.name}")) for question in asked]
     print(f"seed {options.seed}", flush=True)
     end = time.monotonic() + options.seconds
     while (sum(each.records for each in judges) < options.records) if options.records else (time.monotonic() < end):

@@ -1,7 +1,6 @@
 """Questions about serialized Examples: for each kind of spec, records that fit it, and what both readers make of them."""
 
 import math
-import random as random_module
 import re
 from pathlib import Path
 
@@ -282,7 +281,3 @@ def examples():
     }
     partitions = (PartitionQuestion(kind, partition) for kind, partition in kinds.items())
     return [lists(), required(), ragged(), *partitions, SparseQuestion()]
-
-
-def seeded(seed):
-    return random_module.Random(seed)

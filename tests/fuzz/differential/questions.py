@@ -1,6 +1,6 @@
 """All questions: what is asked of both readers."""
 
-from .examples import examples, seeded  # noqa: F401: seeded goes with the questions
+from .examples import examples
 from .sequences import sequences
 from .tensors import tensors
 
