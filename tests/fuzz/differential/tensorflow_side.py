@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
+tf.get_logger().setLevel("ERROR")  # it warns of every SparseFeature
 _REFUSALS = (tf.errors.InvalidArgumentError, ValueError)  # UnicodeDecodeError, of its own message, is a ValueError
 _STRINGS = [tf.TensorSpec([None], tf.string)]
 
