@@ -34,16 +34,20 @@ struct Files {
   bool is_list = false;
 };
 
-enum class CompressionType : std::uint8_t { kAuto = 0, kNone, kGzip, kZlib };
+enum class CompressionType : std::uint8_t { kAuto = 0, kNone, kGzip, kZlib, kZstd, kSnappy };
 enum class Verify : std::uint8_t { kFull = 0, kHeader, kOff };
 enum class OnCorrupt : std::uint8_t { kRaise = 0, kSkip };
+enum class OnMismatch : std::uint8_t { kRaise = 0, kSkip };
 
 struct ReadOptions {
   // behaviour
   CompressionType compression = CompressionType::kAuto;
   Verify verify = Verify::kFull;
   OnCorrupt on_corrupt = OnCorrupt::kRaise;
-  std::int64_t max_skipped = 1000;  ///< distinct damaged records before skipping becomes an error
+  /// kSkip: a record that does not fit the schema, or that filter() cannot compare, is left out; the next ones take its place
+  /// in the batch. One batch is parsed at a time.
+  OnMismatch on_mismatch = OnMismatch::kRaise;
+  std::int64_t max_skipped = 1000;  ///< distinct records left out before skipping becomes an error
   /// Larger records are kResourceExhausted; 4 GiB - 1 is the limit in any case.
   std::optional<std::int64_t> max_record_bytes = std::nullopt;
   bool deterministic = true;  ///< false: interleave takes whichever shard is ready
@@ -123,10 +127,13 @@ class Dataset {
   std::vector<OpDescription> ops() const;
 
   /// Elements of the whole stream (batches, or records without batch()): nothing when not known, -1 when endless.
-  /// Known from assert_cardinality(), or once an iterator has seen a whole epoch.
+  /// Known from assert_cardinality(), from find_indexes(), or once an iterator has seen a whole epoch.
   std::optional<std::int64_t> cardinality() const;
   /// The same for one epoch, as if there were no repeat(); what len() says for an endless stream.
   std::optional<std::int64_t> epoch_cardinality() const;
+  /// Looks for the indexes of all files (headrace/index.h). True: there is one of each, so that the records of an epoch are
+  /// known from now on. Opens files, reads no record.
+  Result<bool> find_indexes() const;
 
   /// Finds the files, checks all of them at once, and starts reading. The k-th iterator that delivered a batch starts at
   /// epoch k when shuffles reshuffle. `position`: continue there instead. The iterator counts once it delivers.

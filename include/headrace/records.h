@@ -32,7 +32,8 @@ class RecordReader {
 
 struct WriterOptions {
   CompressionType compression = CompressionType::kNone;  ///< kAuto means kNone
-  int level = 6;                                         ///< zlib's 0 … 9
+  /// 0 … 9, for zstd 1 … 19; nothing: 6, for zstd 3. It means nothing without compression and for snappy.
+  std::optional<int> level = std::nullopt;
 };
 
 /// Writes to a temporary name beside `path` and renames on close(): a file with the final name is always whole.

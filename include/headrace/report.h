@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/skipped.h"
 #include "headrace/status.h"
 
 namespace headrace {
@@ -33,10 +34,11 @@ struct Report {
   std::vector<std::string> warnings;        ///< one per cause
   std::vector<std::int64_t> seeds;          ///< of the shuffles, in op order
   std::int64_t epoch = 0;
-  std::int64_t batches = 0;                  ///< delivered
-  std::int64_t skipped = 0;                  ///< distinct records skipped as damaged
-  std::vector<std::string> skipped_records;  ///< the first ones, with file, record, offset, reason
-  double consumer_wait_seconds = 0;          ///< time next() spent waiting
+  std::int64_t batches = 0;                    ///< delivered
+  std::int64_t skipped = 0;                    ///< distinct regions that were left out
+  std::int64_t skipped_misfits = 0;            ///< of these, records that do not fit the schema; the others are damaged
+  std::vector<SkippedRegion> skipped_regions;  ///< the first 1000 of them
+  double consumer_wait_seconds = 0;            ///< time next() spent waiting
   int threads = 0;
   std::int64_t record_bytes = 0;  ///< memory in record blocks
   std::int64_t batch_bytes = 0;   ///< memory in batches that the pipeline still owns

@@ -25,8 +25,8 @@ namespace headrace::python {
 namespace {
 
 DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, const std::string& compression,
-                          const std::string& verify, const std::string& on_corrupt, std::int64_t max_skipped,
-                          std::optional<std::int64_t> max_record_bytes, bool deterministic,
+                          const std::string& verify, const std::string& on_corrupt, const std::string& on_mismatch,
+                          std::int64_t max_skipped, std::optional<std::int64_t> max_record_bytes, bool deterministic,
                           std::optional<int> num_threads, std::optional<std::int64_t> memory_bytes,
                           int stream_version) {
   Files list{.is_list = is_list};
@@ -34,6 +34,7 @@ DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, con
   const ReadOptions options = {.compression = to_compression(compression),
                                .verify = to_verify(verify),
                                .on_corrupt = to_on_corrupt(on_corrupt),
+                               .on_mismatch = to_on_mismatch(on_mismatch),
                                .max_skipped = max_skipped,
                                .max_record_bytes = max_record_bytes,
                                .deterministic = deterministic,
@@ -166,6 +167,17 @@ void bind_dataset(nb::module_& m) {
           "epoch_cardinality", [](const DatasetHandle& self) { return self.dataset.epoch_cardinality(); },
           "The same for one epoch, as if there were no repeat().")
       .def(
+          "find_indexes",
+          [](const DatasetHandle& self) {
+            Result<bool> found = false;
+            {
+              const WithoutGil release;
+              found = self.dataset.find_indexes();
+            }
+            return unwrap(std::move(found));
+          },
+          "Whether there is an index of every file; the records of an epoch are known then.")
+      .def(
           "ops",
           [](const DatasetHandle& self) {
             nb::list ops;
@@ -177,7 +189,7 @@ void bind_dataset(nb::module_& m) {
           "The declared steps as (id, name, arguments), the source first.");
 
   m.def("tfrecord_dataset", make_source, "files"_a, "is_list"_a, "compression"_a, "verify"_a, "on_corrupt"_a,
-        "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a, "num_threads"_a.none(),
+        "on_mismatch"_a, "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a, "num_threads"_a.none(),
         "memory_bytes"_a.none(), "stream_version"_a, "The source of a Dataset.");
 }
 

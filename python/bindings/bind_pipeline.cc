@@ -143,15 +143,10 @@ void bind_report(nb::module_& m) {
       .def_ro("seeds", &Report::seeds, "Of the shuffles, in the order of the steps.")
       .def_ro("epoch", &Report::epoch)
       .def_ro("batches", &Report::batches, "Delivered.")
-      .def_ro("skipped", &Report::skipped, "Distinct records skipped as damaged.")
-      .def_prop_ro(
-          "skipped_records",
-          [](const Report& self) {
-            nb::list texts;
-            for (const std::string& text : self.skipped_records) texts.append(text_to_python(text));
-            return texts;
-          },
-          "The first ones, with file, record, offset and reason.")
+      .def_ro("skipped", &Report::skipped, "Distinct regions that were left out.")
+      .def_ro("skipped_misfits", &Report::skipped_misfits,
+              "Of these, records that do not fit the schema; the others are damaged.")
+      .def_ro("skipped_regions", &Report::skipped_regions, "The first 1000 of them.")
       .def_ro("consumer_wait_seconds", &Report::consumer_wait_seconds, "Time next() spent waiting.")
       .def_ro("threads", &Report::threads)
       .def_ro("record_bytes", &Report::record_bytes, "Memory in record blocks.")

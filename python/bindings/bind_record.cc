@@ -1,6 +1,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -73,6 +75,9 @@ void close_writer(WriterHandle& self) {
   raise_if_error(status);
 }
 
+// By the number of the CompressionType.
+constexpr const char* kCompressions[] = {"auto", "none", "gzip", "zlib", "zstd", "snappy"};
+
 template <class Handle, class Member>
 void drop(Handle& self, Member member) {
   const WithoutGil release;
@@ -83,12 +88,12 @@ void drop(Handle& self, Member member) {
 }  // namespace
 
 CompressionType to_compression(const std::string& name) {
-  if (name == "auto") return CompressionType::kAuto;
-  if (name == "none") return CompressionType::kNone;
-  if (name == "gzip") return CompressionType::kGzip;
-  if (name == "zlib") return CompressionType::kZlib;
-  raise(invalid_argument("compression='" + name + "': must be 'auto', 'none', 'gzip' or 'zlib'"));
+  const auto found = std::find(std::begin(kCompressions), std::end(kCompressions), name);
+  if (found != std::end(kCompressions)) return static_cast<CompressionType>(found - std::begin(kCompressions));
+  raise(invalid_argument("compression='" + name + "': must be 'auto', 'none', 'gzip', 'zlib', 'zstd' or 'snappy'"));
 }
+
+std::string compression_name(CompressionType compression) { return kCompressions[static_cast<int>(compression)]; }
 
 Verify to_verify(const std::string& name) {
   if (name == "full") return Verify::kFull;
@@ -101,6 +106,12 @@ OnCorrupt to_on_corrupt(const std::string& name) {
   if (name == "raise") return OnCorrupt::kRaise;
   if (name == "skip") return OnCorrupt::kSkip;
   raise(invalid_argument("on_corrupt='" + name + "': must be 'raise' or 'skip'"));
+}
+
+OnMismatch to_on_mismatch(const std::string& name) {
+  if (name == "raise") return OnMismatch::kRaise;
+  if (name == "skip") return OnMismatch::kSkip;
+  raise(invalid_argument("on_mismatch='" + name + "': must be 'raise' or 'skip'"));
 }
 
 void bind_record(nb::module_& m) {
@@ -122,11 +133,11 @@ void bind_record(nb::module_& m) {
   nb::class_<WriterHandle>(m, "RecordWriter", "Writes one file of records; it has its final name once closed.")
       .def(
           "__init__",
-          [](WriterHandle* self, const nb::bytes& path, const std::string& compression, int level) {
+          [](WriterHandle* self, const nb::bytes& path, const std::string& compression, std::optional<int> level) {
             const WriterOptions options = {.compression = to_compression(compression), .level = level};
             new (self) WriterHandle(unwrap(RecordWriter::open(std::string(to_view(path)), options)));
           },
-          "path"_a, "compression"_a = "none", "level"_a = 6)
+          "path"_a, "compression"_a = "none", "level"_a = nb::none())
       .def("write", write_record, "record"_a)
       .def("close", close_writer, "Flushes and gives the file its name. Idempotent.")
       .def(

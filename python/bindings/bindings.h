@@ -13,6 +13,8 @@ void bind_transform(nanobind::module_& m);    ///< Transform
 void bind_image(nanobind::module_& m);        ///< ImageOptions
 void bind_parse(nanobind::module_& m);        ///< parse_example, parse_single_example, parse_tensor, decode_raw
 void bind_record(nanobind::module_& m);       ///< RecordReader, RecordWriter
+void bind_verify(nanobind::module_& m);       ///< SkippedRegion, ShardVerifier, find_files
+void bind_index(nanobind::module_& m);        ///< write_index, read_index
 void bind_column(nanobind::module_& m);       ///< DenseColumn, BytesColumn, Ragged, JaggedColumn
 void bind_sparse(nanobind::module_& m);       ///< Sparse
 void bind_batch(nanobind::module_& m);        ///< Slice, Batch

@@ -22,6 +22,8 @@ NB_MODULE(_core, m) {
   headrace::python::bind_example(m);
   headrace::python::bind_parse(m);
   headrace::python::bind_record(m);
+  headrace::python::bind_verify(m);
+  headrace::python::bind_index(m);
   headrace::python::bind_device(m);
   headrace::python::bind_pipeline(m);
   headrace::python::bind_filter(m);

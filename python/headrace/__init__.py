@@ -98,7 +98,14 @@ _apply_log_level()
 
 _LAZY = ("tensorflow", "torch", "jax")
 # Functions of modules that few programs need.
-_LAZY_FUNCTIONS = {"features_from": "spec_sources", "infer_schema": "infer"}
+_LAZY_FUNCTIONS = {
+    "features_from": "spec_sources",
+    "index_files": "index",
+    "infer_schema": "infer",
+    "read_index": "index",
+    "repair_file": "verify",
+    "verify_files": "verify",
+}
 
 __all__ = [*(name for name in dir() if not name.startswith("_")), *_LAZY_FUNCTIONS, "__version__"]
 

@@ -5,6 +5,7 @@ import os
 
 from .errors import ArgumentError
 
+COMPRESSIONS = ("auto", "none", "gzip", "zlib", "zstd", "snappy")
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -38,11 +39,16 @@ def small_integer(parameter, value, minimum=None):
 
 def compression(value):
     """The engine's word for a kind of compression. TensorFlow's are taken too: "", "GZIP", "ZLIB"."""
-    words = {"auto": "auto", "none": "none", "": "none", None: "none", "gzip": "gzip", "zlib": "zlib"}
+    words = {"": "none", None: "none", **{word: word for word in COMPRESSIONS}}
     word = value.lower() if isinstance(value, str) and value in ("GZIP", "ZLIB") else value
     if not (word is None or isinstance(word, str)) or word not in words:
-        raise ArgumentError(f"compression={value!r}: must be 'auto', 'none', 'gzip' or 'zlib'")
+        raise ArgumentError(f"compression={value!r}: must be one of {', '.join(map(repr, COMPRESSIONS))}")
     return words[word]
+
+
+def level(value):
+    """A level of compression, or None for the usual one; the engine knows which there are."""
+    return None if value is None else small_integer("level", value)
 
 
 def path(parameter, value):

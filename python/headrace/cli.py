@@ -1,4 +1,4 @@
-"""The commands of `headrace`. Exit status: 0 all is well, 1 the data differ from the schema, 2 the command failed."""
+"""The commands of `headrace`. Exit status: 0 all is well, 1 the data are not what they should be, 2 the command failed."""
 
 import sys
 
@@ -9,6 +9,8 @@ import rich.markup
 import rich.table
 
 from . import __version__
+from .cli_files import repair, verify
+from .cli_index import index
 from .errors import Error
 from .infer import first_records, summarise
 from .schema_diff import differences
@@ -31,6 +33,11 @@ class _Commands(click.Group):
 @click.version_option(__version__)
 def command():
     """TFRecord shards to batches resident on several devices."""
+
+
+command.add_command(index)
+command.add_command(verify)
+command.add_command(repair)
 
 
 @command.command()

@@ -8,7 +8,7 @@ import os
 
 from . import _core, arguments, key_patterns
 from .compiled import address_of
-from .errors import ArgumentError
+from .errors import ArgumentError, Error
 from .features import to_schema
 from .filters import Condition
 from .mapped import MappedPipeline
@@ -168,7 +168,8 @@ class Dataset:
     def assert_cardinality(self, records):
         """States the number of records of one epoch of the source; another number is an error at its end.
 
-        With on_corrupt="skip" it only serves len(): damaged records are missing.
+        With on_corrupt="skip" it only serves len(): damaged records are missing. With on_mismatch="skip" the number of batches
+        behind parse() is not known in any case.
         """
         return self._with(self._core.assert_cardinality(arguments.integer("records", records)))
 
@@ -215,14 +216,29 @@ class Dataset:
         """Elements of the stream, or of an epoch when it is repeated for ever.
 
         Raises:
-            TypeError: when that is not known: state it with assert_cardinality(), or read one epoch first.
+            TypeError: when that is not known. It is with assert_cardinality(), with an index of every file (`headrace index`),
+                or once an epoch was read, unless a filter or on_mismatch="skip" leaves records out.
         """
+        count = self._known_length()
+        if count is None:
+            unknown = TypeError(
+                "the length is not known: state it with assert_cardinality(), make indexes (headrace index), or read one "
+                "epoch first"
+            )
+            try:
+                self._core.find_indexes()
+            except Error as error:
+                raise unknown from error
+            count = self._known_length()
+            if count is None:
+                raise unknown
+        return count
+
+    def _known_length(self):
         count = self._core.cardinality()
         if count == -1:
             count = self._core.epoch_cardinality()
-        if count is None or count < 0:
-            raise TypeError("the length is not known: state it with assert_cardinality(), or read one epoch first")
-        return count
+        return None if count is None or count < 0 else count
 
     def __bool__(self):
         return True
@@ -247,11 +263,12 @@ class TFRecordDataset(Dataset):
     Args:
         files: a str or path: an existing file, else a pattern (`*`, `?`, `[...]`), or a folder (its record files, by
             content); or a list of literal paths. Patterns and folders are read in byte order, lists as given.
-        compression: "auto" (by content), "none", "gzip", "zlib".
+        compression: "auto" (by content), "none", "gzip", "zlib", "zstd", "snappy" (its framing format).
         verify: which checksums are checked: "full", "header", "off".
-        on_corrupt: "raise", or "skip": leave damaged records out and count them (report().skipped).
-        on_mismatch: "raise" is the only choice.
-        max_skipped: distinct damaged records before skipping becomes an error.
+        on_corrupt: "raise", or "skip": leave damaged records out and report them (report().skipped_regions).
+        on_mismatch: "raise", or "skip": leave records out that do not fit the schema or that filter() cannot compare; the next
+            records take their place in the batch. One batch is parsed at a time then.
+        max_skipped: distinct records left out before skipping becomes an error.
         max_record_bytes: larger records are a BudgetError; None: 4 GiB - 1.
         deterministic: False lets the interleave take whichever shard is ready.
         num_threads: worker threads; None: the CPUs this process may use.
@@ -276,9 +293,6 @@ class TFRecordDataset(Dataset):
         memory_bytes=None,
         stream_version=1,
     ):
-        if on_mismatch != "raise":
-            hint = " (skipping records that do not fit the schema is not built)" if on_mismatch == "skip" else ""
-            raise ArgumentError(f"on_mismatch={on_mismatch!r}: must be 'raise'{hint}")
         is_list = not isinstance(files, (str, bytes, os.PathLike))
         if is_list and not hasattr(files, "__iter__"):
             raise ArgumentError(f"files={files!r}: must be a path or a list of paths")
@@ -288,6 +302,7 @@ class TFRecordDataset(Dataset):
             compression=arguments.compression(compression),
             verify=str(verify),
             on_corrupt=str(on_corrupt),
+            on_mismatch=str(on_mismatch),
             max_skipped=arguments.integer("max_skipped", max_skipped, minimum=0),
             max_record_bytes=arguments.optional_integer("max_record_bytes", max_record_bytes, minimum=1),
             deterministic=bool(deterministic),

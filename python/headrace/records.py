@@ -14,15 +14,15 @@ class TFRecordWriter:
 
     Args:
         path: where to.
-        compression: None or "none", "gzip", "zlib" (TensorFlow's "GZIP" and "ZLIB" too).
-        level: 0 … 9, zlib's.
+        compression: None or "none", "gzip", "zlib" (TensorFlow's "GZIP" and "ZLIB" too), "zstd", "snappy" (its framing format).
+        level: 0 … 9, for zstd 1 … 19; None: 6, for zstd 3. Snappy has none.
     """
 
-    def __init__(self, path, compression=None, level=6):
+    def __init__(self, path, compression=None, level=None):
         word = arguments.compression(compression)
         if word == "auto":
-            raise ArgumentError("compression='auto': must be 'none', 'gzip' or 'zlib' for writing")
-        self._core = _core.RecordWriter(arguments.path("path", path), word, arguments.small_integer("level", level))
+            raise ArgumentError("compression='auto': writing must know which")
+        self._core = _core.RecordWriter(arguments.path("path", path), word, arguments.level(level))
 
     def write(self, record):
         """Appends one record; bytes or anything with the buffer protocol."""

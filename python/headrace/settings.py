@@ -30,6 +30,7 @@ def environment():
     HEADRACE_STALL_SECONDS: a consumer that waits longer gets one warning; default: 30.
     HEADRACE_LOG_LEVEL: level of the logger "headrace", set when headrace is imported: notset (default: the program's own
         configuration holds), debug, info, warning, error, critical.
+    HEADRACE_CACHE_DIR: folder for what can be made again, such as indexes; default: headrace in XDG_CACHE_HOME or ~/.cache.
     HEADRACE_TF_ROUTE: what route="auto" of headrace.tensorflow.distribute means: auto, direct, dataset.
 
     Raises:

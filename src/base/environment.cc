@@ -77,10 +77,23 @@ Result<std::string> environment_log_level() {
 
 Result<std::string> environment_tf_route() { return choice("HEADRACE_TF_ROUTE", {"auto", "direct", "dataset"}); }
 
+Result<std::string> environment_cache_dir() {
+  if (const auto folder = variable("HEADRACE_CACHE_DIR")) {
+    if (folder->front() == '/') return *folder;
+    return bad_value("HEADRACE_CACHE_DIR", *folder, "an absolute path");
+  }
+  // Of the others, a relative path counts as not set, as the XDG specification has it.
+  const auto cache = variable("XDG_CACHE_HOME");
+  if (cache && cache->front() == '/') return *cache + "/headrace";
+  const auto home = variable("HOME");
+  if (home && home->front() == '/') return *home + "/.cache/headrace";
+  return std::string();
+}
+
 Status check_environment() {
-  for (Status status :
-       {environment_threads().status(), environment_memory_limit().status(), environment_cpu().status(),
-        environment_stall_seconds().status(), environment_log_level().status(), environment_tf_route().status()}) {
+  for (Status status : {environment_threads().status(), environment_memory_limit().status(), environment_cpu().status(),
+                        environment_stall_seconds().status(), environment_log_level().status(),
+                        environment_cache_dir().status(), environment_tf_route().status()}) {
     if (!status.ok()) return status;
   }
   return {};

@@ -5,6 +5,7 @@
 // HEADRACE_CPU            highest kernel set to use: auto, scalar, sse42, avx2, avx512
 // HEADRACE_STALL_SECONDS  a consumer that waits longer gets one warning; > 0, default 30
 // HEADRACE_LOG_LEVEL      level of Python's loggers `headrace.*`: notset, debug, info, warning, error, critical
+// HEADRACE_CACHE_DIR      folder for what can be made again, such as indexes; an absolute path
 // HEADRACE_TF_ROUTE       what route="auto" of the TensorFlow adapter means: auto, direct, dataset
 #pragma once
 
@@ -23,6 +24,9 @@ Result<std::string> environment_cpu();
 Result<double> environment_stall_seconds();
 Result<std::string> environment_log_level();
 Result<std::string> environment_tf_route();
+
+/// HEADRACE_CACHE_DIR, else XDG_CACHE_HOME/headrace, else HOME/.cache/headrace; empty when there is none of these.
+Result<std::string> environment_cache_dir();
 
 /// The first failure of all of the above.
 Status check_environment();

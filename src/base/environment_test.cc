@@ -64,12 +64,24 @@ TEST(Environment, BadValuesNameVariableAndValue) {
 
 TEST(Environment, TheCheckReadsEveryVariable) {
   for (const char* name : {"HEADRACE_THREADS", "HEADRACE_MEMORY_LIMIT", "HEADRACE_CPU", "HEADRACE_STALL_SECONDS",
-                           "HEADRACE_LOG_LEVEL", "HEADRACE_TF_ROUTE"}) {
+                           "HEADRACE_LOG_LEVEL", "HEADRACE_CACHE_DIR", "HEADRACE_TF_ROUTE"}) {
     const Variable variable(name, "nonsense");
     const Status status = check_environment();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(status.message().rfind(std::string(name) + "='nonsense' is not ", 0), 0U) << status.message();
   }
+}
+
+TEST(Environment, TheCacheFolder) {
+  const Variable home("HOME", "/home/me");
+  const Variable unset("XDG_CACHE_HOME", "");
+  EXPECT_EQ(*environment_cache_dir(), "/home/me/.cache/headrace");
+  const Variable relative("XDG_CACHE_HOME", "cache");
+  EXPECT_EQ(*environment_cache_dir(), "/home/me/.cache/headrace");
+  const Variable xdg("XDG_CACHE_HOME", "/cache");
+  EXPECT_EQ(*environment_cache_dir(), "/cache/headrace");
+  const Variable ours("HEADRACE_CACHE_DIR", "/ours");
+  EXPECT_EQ(*environment_cache_dir(), "/ours");
 }
 
 TEST(Environment, LocalProcesses) {

@@ -6,24 +6,29 @@ namespace {
 
 class BatchCutter final : public BatchStage {
  public:
-  BatchCutter(BlockPool* blocks, std::unique_ptr<RecordStage> input, std::int64_t size, bool drop_remainder)
-      : blocks_(blocks), input_(std::move(input)), size_(size), drop_remainder_(drop_remainder) {}
+  BatchCutter(BlockPool* blocks, std::unique_ptr<RecordStage> input, std::int64_t size, bool drop_remainder,
+              FindMisfits find_misfits)
+      : blocks_(blocks),
+        input_(std::move(input)),
+        size_(size),
+        drop_remainder_(drop_remainder),
+        find_misfits_(std::move(find_misfits)) {}
   ~BatchCutter() override { blocks_->release(pending_.runs); }
 
   Result<std::optional<RecordBatch>> pull(const std::stop_token& stop) override {
-    while (failure_.ok() && pending_.rows < size_) {
-      if (stop.stop_requested()) return stopped_between_pulls();
-      const auto got = input_->pull(static_cast<std::size_t>(size_ - pending_.rows), &pending_.runs, stop);
-      if (!got.ok() && got.status().code() == StatusCode::kCancelled) return got.status();
-      if (!got.ok()) failure_ = got.status();
-      if (!got.ok() || *got == 0) break;
-      note_epoch(static_cast<std::int64_t>(first_epoch_ + input_->epoch_offset()));
-      pending_.rows += static_cast<std::int64_t>(*got);
-    }
-    if (pending_.rows < size_ && drop_remainder_) withhold();
-    if (pending_.rows > 0) return hand_out();
-    if (!failure_.ok()) return failure_;
-    return std::optional<RecordBatch>();
+    do {
+      HEADRACE_RETURN_IF_ERROR(fill(stop));
+      if (pending_.rows < size_ && drop_remainder_) withhold();
+      if (pending_.rows == 0) {
+        if (!failure_.ok()) return failure_;
+        return std::optional<RecordBatch>();
+      }
+      if (find_misfits_ == nullptr) return hand_out();
+      misfits_ = find_misfits_(pending_, stop);
+      if (misfits_.failure.code() == StatusCode::kCancelled) return misfits_.failure;
+      leave_out_misfits();
+    } while (!misfits_.rows.empty());
+    return hand_out();
   }
 
   void begin_epoch(std::uint64_t epoch) override {
@@ -46,6 +51,32 @@ class BatchCutter final : public BatchStage {
   }
 
  private:
+  /// Fails only for a stop request.
+  Status fill(const std::stop_token& stop) {
+    while (failure_.ok() && pending_.rows < size_) {
+      if (stop.stop_requested()) return stopped_between_pulls();
+      const auto got = input_->pull(static_cast<std::size_t>(size_ - pending_.rows), &pending_.runs, stop);
+      if (!got.ok() && got.status().code() == StatusCode::kCancelled) return got.status();
+      if (!got.ok()) failure_ = got.status();
+      if (!got.ok() || *got == 0) break;
+      note_epoch(static_cast<std::int64_t>(first_epoch_ + input_->epoch_offset()));
+      pending_.rows += static_cast<std::int64_t>(*got);
+    }
+    return {};
+  }
+
+  void leave_out_misfits() {
+    std::vector<std::int64_t> rows = misfits_.rows;
+    if (!misfits_.failure.ok()) {
+      failure_ = misfits_.failure;
+      pending_.cut_short = true;
+      for (std::int64_t row = rows.back() + 1; row < pending_.rows; ++row) rows.push_back(row);
+    }
+    std::vector<RecordRun> left_out;
+    take_rows_out(rows, &pending_, &left_out);
+    blocks_->release(left_out);
+  }
+
   // All records of one pull are of one epoch.
   void note_epoch(std::int64_t epoch) {
     if (pending_.rows == 0) {
@@ -84,23 +115,26 @@ class BatchCutter final : public BatchStage {
     pending_.runs.clear();
     pending_.later_epochs.clear();
     pending_.rows = 0;
+    pending_.cut_short = false;
   }
 
   BlockPool* const blocks_;
   const std::unique_ptr<RecordStage> input_;
   const std::int64_t size_;
   const bool drop_remainder_;
+  const FindMisfits find_misfits_;
   std::uint64_t first_epoch_ = 0;
   std::int64_t number_ = 0;
   RecordBatch pending_;  ///< rows of the batch to come; kept when a stop request comes in between
+  Misfits misfits_;      ///< of the last look at pending_
   Status failure_;
 };
 
 }  // namespace
 
 std::unique_ptr<BatchStage> make_batch(const StageContext& context, std::unique_ptr<RecordStage> input,
-                                       std::int64_t size, bool drop_remainder) {
-  return std::make_unique<BatchCutter>(context.blocks, std::move(input), size, drop_remainder);
+                                       std::int64_t size, bool drop_remainder, FindMisfits find_misfits) {
+  return std::make_unique<BatchCutter>(context.blocks, std::move(input), size, drop_remainder, std::move(find_misfits));
 }
 
 }  // namespace headrace

@@ -3,6 +3,7 @@
 #include "batch/stage_words.h"
 #include "batch/stages.h"
 #include "example/predicate.h"
+#include "record/skip_log.h"
 
 namespace headrace {
 namespace {
@@ -13,7 +14,11 @@ constexpr std::size_t kAskedAtOnce = 4096;
 class FilterStage final : public RecordStage {
  public:
   FilterStage(const StageContext& context, std::unique_ptr<RecordStage> input, const Filter& filter)
-      : blocks_(context.blocks), locate_(context.locate), input_(std::move(input)), predicate_(filter) {}
+      : blocks_(context.blocks),
+        locate_(context.locate),
+        skip_(context.skip),
+        input_(std::move(input)),
+        predicate_(filter) {}
 
   Result<std::size_t> pull(std::size_t max_records, std::vector<RecordRun>* runs,
                            const std::stop_token& stop) override {
@@ -67,11 +72,14 @@ class FilterStage final : public RecordStage {
     const Result<bool> keeps = predicate_.keeps(run.block->payload(run.first + i));
     if (keeps.ok()) return *keeps;
     failure_ = keeps.status().with(locate_(record_id(run, i)));
+    if (skip_ != nullptr && failure_.code() == StatusCode::kSchemaMismatch)
+      failure_ = skip_(whole_record(failure_, run, i));
     return false;
   }
 
   BlockPool* const blocks_;
   const std::function<Where(const RecordId&)> locate_;
+  const std::function<Status(const SkippedRegion&)> skip_;
   const std::unique_ptr<RecordStage> input_;
   Predicate predicate_;
   Status failure_;

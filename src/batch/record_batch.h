@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "record/stage_state.h"
@@ -21,6 +22,10 @@ struct RecordBatch {
   std::int64_t rows = 0;                 ///< sum of the counts of `runs`
   std::vector<RecordRun> runs;           ///< row order
   StateDelta state;                      ///< position behind the last row
+  bool cut_short = false;                ///< by a failure in the middle of what `state` has passed
 };
+
+/// Takes `rows` (ascending) out of the batch; their records are appended to `taken`, the rows behind them move up.
+void take_rows_out(std::span<const std::int64_t> rows, RecordBatch* batch, std::vector<RecordRun>* taken);
 
 }  // namespace headrace

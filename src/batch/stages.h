@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "batch/batch_stage.h"
 #include "headrace/filter.h"
+#include "headrace/skipped.h"
 #include "record/record_stage.h"
 
 namespace headrace {
@@ -17,6 +19,9 @@ struct StageContext {
   std::uint32_t op_id = 0;
   BlockPool* blocks = nullptr;
   std::function<Where(const RecordId&)> locate = nullptr;  ///< file, record and offset of a record, for a failure
+  /// Takes note of a record that cannot be used and is to be left out; a failure when there are too many. Null: it is one
+  /// in any case.
+  std::function<Status(const SkippedRegion&)> skip = nullptr;
 };
 
 /// The first `count` records of its input an epoch; -1 = all.
@@ -41,9 +46,18 @@ struct ShuffleStageOptions {
 std::unique_ptr<RecordStage> make_shuffle(const StageContext&, std::unique_ptr<RecordStage> input,
                                           const ShuffleStageOptions& options);
 
-/// Cuts batches of `size` rows.
+/// What does not fit in a batch that is about to be handed out.
+struct Misfits {
+  std::vector<std::int64_t> rows;  ///< ascending; they are left out, and the next records of the input take their place
+  /// Ends the stream at the last of `rows`: what stands behind it is not handed out. kCancelled: nothing was decided.
+  Status failure;
+};
+using FindMisfits = std::function<Misfits(const RecordBatch&, const std::stop_token&)>;
+
+/// Cuts batches of `size` rows. `find_misfits` (may be null) is asked about each before it is handed out, as often as it
+/// finds something.
 std::unique_ptr<BatchStage> make_batch(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t size,
-                                       bool drop_remainder);
+                                       bool drop_remainder, FindMisfits find_misfits = nullptr);
 std::unique_ptr<BatchStage> make_take_batches(const StageContext&, std::unique_ptr<BatchStage> input,
                                               std::int64_t count);
 std::unique_ptr<BatchStage> make_skip_batches(const StageContext&, std::unique_ptr<BatchStage> input,

@@ -9,8 +9,29 @@ namespace headrace {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
+constexpr std::size_t kMaxPathBytes = 4096;
+
+nlohmann::ordered_json number_or_null(std::int64_t number) {
+  return number < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(number);
+}
+
+nlohmann::ordered_json region_json(const SkippedRegion& region) {
+  const Where& where = region.reason.where();
+  nlohmann::ordered_json json;
+  json["path"] = printable_utf8(where.path, kMaxPathBytes);
+  json["record"] = number_or_null(where.record);
+  json["from"] = number_or_null(where.offset);
+  json["to"] = number_or_null(region.end);
+  json["records"] = number_or_null(region.records);
+  json["cause"] = to_string(region.reason.code());
+  json["reason"] = region.reason.message();
+  json["key"] = where.key.empty() ? nlohmann::ordered_json() : printable_utf8(where.key, kMaxNameBytes);
+  return json;
+}
 
 }  // namespace
+
+std::string to_json(const SkippedRegion& region) { return region_json(region).dump(); }
 
 Result<Report> report(const Pipeline& pipeline) {
   HEADRACE_RETURN_IF_ERROR(pipeline.impl()->check_process());
@@ -38,7 +59,9 @@ std::string to_json(const Report& report) {
   json["epoch"] = report.epoch;
   json["batches"] = report.batches;
   json["skipped"] = report.skipped;
-  json["skipped_records"] = report.skipped_records;
+  json["skipped_misfits"] = report.skipped_misfits;
+  json["skipped_regions"] = nlohmann::ordered_json::array();
+  for (const SkippedRegion& region : report.skipped_regions) json["skipped_regions"].push_back(region_json(region));
   json["consumer_wait_seconds"] = report.consumer_wait_seconds;
   json["threads"] = report.threads;
   json["record_bytes"] = report.record_bytes;

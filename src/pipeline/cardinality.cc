@@ -26,8 +26,12 @@ std::int64_t behind(const Op& op, std::int64_t n) {
 std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& last, std::int64_t source_records,
                                             bool ignore_repeat) {
   std::optional<std::int64_t> n = source_records;
+  const auto* source = find_op<SourceOp>(last);
+  const bool skips_misfits = source->options.on_mismatch == OnMismatch::kSkip && find_op<ParseOp>(last) != nullptr;
   for (const Op* op : ops_in_order(last)) {
-    if (std::holds_alternative<FilterOp>(op->arguments)) {
+    const bool leaves_out = std::holds_alternative<FilterOp>(op->arguments) ||
+                            (skips_misfits && std::holds_alternative<BatchOp>(op->arguments));
+    if (leaves_out) {
       if (n != kEndless && n != 0) n = std::nullopt;
     } else if (const auto* take = std::get_if<TakeOp>(&op->arguments)) {
       if (take->count == 0) n = 0;

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/environment.h"
+#include "headrace/index.h"
 #include "pipeline/cardinality.h"
 #include "pipeline/dataset_state.h"
 #include "pipeline/grammar.h"
@@ -185,6 +186,21 @@ std::optional<std::int64_t> Dataset::epoch_cardinality() const {
   const std::int64_t records = shared_->source_records;
   if (records < 0) return std::nullopt;
   return stream_elements(op_, records, true);
+}
+
+Result<bool> Dataset::find_indexes() const {
+  HEADRACE_RETURN_IF_ERROR(status_);
+  const auto* source = find_op<SourceOp>(op_);
+  HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_shards({source->files.items, source->files.is_list}));
+  std::int64_t records = 0;
+  for (const ShardFile& file : shards.files) {
+    HEADRACE_ASSIGN_OR_RETURN(const std::optional<RecordIndex> index, find_index(file.path));
+    if (!index) return false;
+    records += std::ssize(index->lengths);
+  }
+  std::int64_t unknown = -1;
+  shared_->source_records.compare_exchange_strong(unknown, records);
+  return true;
 }
 
 void Dataset::set_epoch(std::int64_t epoch) const { shared_->next_epoch = epoch; }

@@ -36,7 +36,8 @@ std::int64_t payload_bytes(const RecordBatch& records) {
 Executor::Executor(const ExecutorParts& parts)
     : parts_(parts),
       low_water_(parts.max_in_flight - std::max(1, parts.max_in_flight / 4)),
-      delivered_(parts.first_number) {}
+      delivered_(parts.first_number),
+      next_number_(parts.first_number) {}
 
 Executor::~Executor() {
   stop();
@@ -57,21 +58,26 @@ void Executor::stop() {
 
 void Executor::run_sequencer() {
   const std::stop_token stop = stop_.get_token();
-  std::int64_t number = parts_.first_number;
   while (wait_for_room()) {
     parts_.settle();
     const std::int64_t begin_ns = now_ns();
     Result<std::optional<RecordBatch>> pulled = parts_.stage->pull(stop);
     const std::int64_t end_ns = now_ns();
-    parts_.order->busy_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
+    const std::int64_t waited_ns = std::exchange(waited_ns_, 0);
+    parts_.order->busy_ns.fetch_add(end_ns - begin_ns - waited_ns, std::memory_order_relaxed);
+    parts_.order->blocked_ns.fetch_add(waited_ns, std::memory_order_relaxed);
     if (!pulled.ok()) return finish_stream(pulled.status());
     if (!*pulled) return finish_stream({});
     RecordBatch& records = **pulled;
-    records.number = number++;
+    records.number = next_number_++;
     parts_.trace->add({"cut", records.number, thread_id(), begin_ns, end_ns});
     parts_.order->add(records.rows, 0);
     random_stall();
-    start_parse(std::move(records));
+    if (asked_about_ != nullptr) {
+      adopt(std::move(records));
+    } else {
+      start_parse(std::move(records));
+    }
   }
 }
 
@@ -95,13 +101,24 @@ void Executor::finish_stream(Status failure) {
   ready_.notify_all();
 }
 
-void Executor::start_parse(RecordBatch records) {
+std::shared_ptr<InFlight> Executor::prepare(RecordBatch records, bool is_asked_about) {
   auto batch = std::make_shared<InFlight>();
   batch->records = std::move(records);
   batch->rows = batch->records.rows;
-  if (parts_.pins_records) batch->pin = parts_.blocks->pin(batch->records.runs);
+  batch->is_asked_about = is_asked_about;
+  // Records of a batch that may be cut otherwise are pinned when it is not.
+  if (parts_.pins_records) {
+    batch->pin = parts_.blocks->pin(is_asked_about ? std::vector<RecordRun>() : batch->records.runs);
+  }
   if (has_late_rows(batch->records)) batch->late.emplace(batch->records, parts_.loader, parts_.blocks);
-  batch->job = parts_.parser->begin(parse_input(*batch, batch->rows), rows_per_task(batch->records));
+  ParseInput input = parse_input(*batch, batch->rows);
+  input.finds_all_misfits = is_asked_about;
+  batch->job = parts_.parser->begin(std::move(input), rows_per_task(batch->records));
+  return batch;
+}
+
+void Executor::start_parse(RecordBatch records) {
+  const std::shared_ptr<InFlight> batch = prepare(std::move(records), false);
   {
     MutexLock lock(mutex_);
     in_flight_.push_back(batch);
@@ -137,10 +154,7 @@ std::int64_t Executor::rows_per_task(const RecordBatch& records) const {
 
 void Executor::submit_tasks(const std::shared_ptr<InFlight>& batch) {
   const int tasks = batch->job->tasks();
-  if (tasks == 0) {
-    complete(batch.get());
-    return;
-  }
+  if (tasks == 0) return parsed(batch.get());
   batch->tasks_left.store(tasks, std::memory_order_relaxed);
   const std::int64_t ahead = batch->records.number - delivered_.load(std::memory_order_relaxed);
   const auto priority = static_cast<TaskPriority>(std::max<std::int64_t>(0, ahead));
@@ -163,8 +177,17 @@ void Executor::run_task(const std::shared_ptr<InFlight>& batch, int task) {
   if (batch->job->finish_phase()) {
     submit_tasks(batch);
   } else {
-    complete(batch.get());
+    parsed(batch.get());
   }
+}
+
+void Executor::parsed(InFlight* batch) {
+  if (!batch->is_asked_about) return complete(batch);
+  {
+    MutexLock lock(mutex_);
+    batch->state = InFlightState::kParsed;
+  }
+  asked_.notify_all();
 }
 
 Result<std::vector<Slice>> Executor::take_mapped(ParseJob* job) const {
@@ -271,7 +294,7 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   parts_.trace->add({"deliver", number, thread_id(), at_ns, at_ns});
   parts_.deliver->add(batch->rows, 0);
   Delivery out;
-  out.whole = batch->failure.ok();
+  out.whole = batch->failure.ok() && !batch->records.cut_short;
   out.state = std::move(batch->records.state);
   out.batch = {number, batch->records.epoch, batch->rows, std::move(batch->slices)};
   if (number == parts_.first_number) {

@@ -18,10 +18,12 @@
 #include <stop_token>
 
 #include "batch/batch_stage.h"
+#include "batch/stages.h"
 #include "headrace/pipeline.h"
 #include "pipeline/in_flight.h"
 #include "pipeline/slice_maps.h"
 #include "record/record_loader.h"
+#include "record/skip_log.h"
 #include "runtime/probe.h"
 #include "runtime/thread.h"
 #include "runtime/trace_ring.h"
@@ -53,6 +55,7 @@ struct ExecutorParts {
   std::optional<RandomStream> draws;  ///< rows carry a random key of this stream
   bool pins_records = false;          ///< columns point into the records, which stay as long as these
   bool drop_remainder = false;        ///< rows in front of a bad one are withheld
+  SkipLog* skipped = nullptr;         ///< gets the records that do not fit, for find_misfits()
   int max_in_flight = 4;
   std::int64_t first_number = 0;  ///< of the first batch, after a restore
   double stall_seconds = 30;
@@ -84,6 +87,9 @@ class Executor {
   Wait next_for(std::chrono::milliseconds timeout, Result<std::optional<Delivery>>* delivery) HEADRACE_EXCLUDES(mutex_);
   /// Asks everything to stop and joins the sequencer. The owner closes the task groups behind it.
   void stop();
+  /// What of `records`, which the sequencer is about to cut, does not fit the schema (FindMisfits in batch/stages.h). Parses
+  /// them to the end; the batch that is cut next is then not parsed again. The sequencer's thread alone.
+  Misfits find_misfits(const RecordBatch& records, const std::stop_token& stop) HEADRACE_EXCLUDES(mutex_);
   std::stop_token stop_token() const { return stop_.get_token(); }
   /// Bytes of the batches that are ready but not taken yet. Any thread.
   std::int64_t ready_bytes() const { return ready_bytes_.load(std::memory_order_relaxed); }
@@ -91,10 +97,17 @@ class Executor {
  private:
   void run_sequencer();
   bool wait_for_room() HEADRACE_EXCLUDES(mutex_);
+  std::shared_ptr<InFlight> prepare(RecordBatch records, bool is_asked_about);
   void start_parse(RecordBatch records) HEADRACE_EXCLUDES(mutex_);
+  /// The batch that was asked about last is cut, as `records`.
+  void adopt(RecordBatch records) HEADRACE_EXCLUDES(mutex_);
+  /// The Misfits of a batch that was parsed to its end.
+  Misfits judge(const InFlight& batch);
   void finish_stream(Status failure) HEADRACE_EXCLUDES(mutex_);
   void submit_tasks(const std::shared_ptr<InFlight>& batch);
   void run_task(const std::shared_ptr<InFlight>& batch, int task);
+  /// The last task of the last phase is done.
+  void parsed(InFlight* batch) HEADRACE_EXCLUDES(mutex_);
   void complete(InFlight* batch) HEADRACE_EXCLUDES(mutex_);
   /// What the job made, and map() made of it.
   Result<std::vector<Slice>> take_mapped(ParseJob* job) const;
@@ -110,9 +123,16 @@ class Executor {
   std::atomic<std::int64_t> delivered_{0};
   std::atomic<std::int64_t> ready_bytes_{0};
 
+  // The sequencer's.
+  std::int64_t next_number_;
+  std::shared_ptr<InFlight> asked_about_;  // what find_misfits() parsed last
+  std::int64_t leading_misfits_ = 0;       // records before the first one that fits; -1 once there is one
+  std::int64_t waited_ns_ = 0;             // for the parse of what was asked about, since the last pull
+
   Mutex mutex_;
   CondVar ready_;  // the oldest batch may be ready
   CondVar room_;   // the sequencer may go on
+  CondVar asked_;  // the batch that was asked about is parsed
   std::deque<std::shared_ptr<InFlight>> in_flight_ HEADRACE_GUARDED_BY(mutex_);
   std::optional<Status> failure_ HEADRACE_GUARDED_BY(mutex_);  // sticky; ok = end of the stream
   std::int64_t waiting_since_ns_ HEADRACE_GUARDED_BY(mutex_) = 0;

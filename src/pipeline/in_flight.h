@@ -16,8 +16,9 @@ namespace headrace {
 
 /// What the consumer takes from its place in the stream.
 ///   cut -> parsing -> ready            the usual way
+///   cut -> parsing -> parsed -> ready  the sequencer decides in between whether the batch is cut that way
 ///   end, failed                        markers at the end of the stream, ready from the start
-enum class InFlightState : std::uint8_t { kParsing, kReady, kEnd };
+enum class InFlightState : std::uint8_t { kParsing, kParsed, kReady, kEnd };
 
 struct InFlight {
   // written by the sequencer, then by the one thread that finishes a phase
@@ -25,6 +26,7 @@ struct InFlight {
   std::shared_ptr<RecordPin> pin;  ///< null when nothing of the batch points into its records
   std::optional<LateRows> late;    ///< of records that were only located
   std::unique_ptr<ParseJob> job;
+  bool is_asked_about = false;  ///< the sequencer waits for its parse; see Executor::find_misfits()
   std::atomic<int> tasks_left{0};
   std::atomic<std::int64_t> parse_ns{0};
 

@@ -33,8 +33,10 @@ std::string op_arguments(const Op& op) {
   return std::visit(
       Overloaded{
           [](const SourceOp& source) {
-            return join({field("on_corrupt", static_cast<int>(source.options.on_corrupt)),
-                         field("stream_version", source.options.stream_version)});
+            std::string text = join({field("on_corrupt", static_cast<int>(source.options.on_corrupt)),
+                                     field("stream_version", source.options.stream_version)});
+            if (source.options.on_mismatch == OnMismatch::kSkip) text += ",on_mismatch=1";
+            return text;
           },
           [](const InterleaveOp& interleave) {
             return join({field("cycle_length", interleave.options.cycle_length),

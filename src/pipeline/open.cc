@@ -85,7 +85,10 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(shards_, source_options_.read.verify);
   source_records_ = std::shared_ptr<std::atomic<std::int64_t>>(shared_, &shared_->source_records);
-  stage_ = wire_stages(op_, context, source_options_, source_records_);
+  stage_ = wire_stages(op_, context, source_options_, source_records_,
+                       [this](const RecordBatch& records, const std::stop_token& stop) {
+                         return executor_->find_misfits(records, stop);
+                       });
 
   {
     MutexLock lock(position_mutex_);
@@ -125,6 +128,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     if (shuffle != nullptr) parts.draws->mixes_epochs = shuffle->options.mix_epochs;
   }
   parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
+  parts.skipped = skipped_.get();
   parts.max_in_flight = depth_ + std::max(2, threads_);
   parts.first_number = position ? position->batches : 0;
   parts.stall_seconds = stall_seconds_;

@@ -126,7 +126,8 @@ Report Pipeline::Impl::report() const {
     if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) report.seeds.push_back(*shuffle->options.seed);
   }
   report.skipped = skipped_->count();
-  report.skipped_records = skipped_->first();
+  report.skipped_misfits = skipped_->misfits();
+  report.skipped_regions = skipped_->first();
   report.consumer_wait_seconds = report.stages.back().starved_seconds;
   report.threads = threads_;
   report.record_bytes = blocks_.bytes_in_use();

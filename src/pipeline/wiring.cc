@@ -13,8 +13,14 @@ namespace {
 // positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(std::unique_ptr<RecordStage> source, const SourceContext& context)
-      : records_(std::move(source)), blocks_(context.blocks), shards_(context.shards) {}
+  Wiring(std::unique_ptr<RecordStage> source, const SourceContext& context, bool skips_misfits,
+         FindMisfits find_misfits)
+      : records_(std::move(source)),
+        blocks_(context.blocks),
+        shards_(context.shards),
+        skipped_(context.skipped),
+        skips_misfits_(skips_misfits),
+        find_misfits_(std::move(find_misfits)) {}
 
   void add(const Op& op, const Op* next) {
     if (fused_with_previous_) {
@@ -58,7 +64,8 @@ class Wiring {
       }
     } else if (const auto* batch = std::get_if<BatchOp>(&op.arguments)) {
       ++stage_id_;
-      batches_ = make_batch(context(), std::move(records_), batch->options.size, batch->options.drop_remainder);
+      batches_ =
+          make_batch(context(), std::move(records_), batch->options.size, batch->options.drop_remainder, find_misfits_);
     }
   }
 
@@ -72,7 +79,10 @@ class Wiring {
 
  private:
   StageContext context() const {
-    return {stage_id_, blocks_, [shards = shards_](const RecordId& id) { return where_of(id, *shards); }};
+    StageContext context{.op_id = stage_id_, .blocks = blocks_};
+    context.locate = [shards = shards_](const RecordId& id) { return where_of(id, *shards); };
+    if (skips_misfits_) context.skip = [log = skipped_](const SkippedRegion& region) { return log->add(region); };
+    return context;
   }
 
   void add_shuffle(const ShuffleOp& shuffle, std::int64_t epochs) {
@@ -87,6 +97,9 @@ class Wiring {
   std::unique_ptr<BatchStage> batches_;  // once batch() was met
   BlockPool* const blocks_;
   const std::shared_ptr<const ShardList> shards_;
+  SkipLog* const skipped_;
+  const bool skips_misfits_;
+  const FindMisfits find_misfits_;
   std::uint32_t stage_id_ = 0;
   bool fused_with_previous_ = false;  // this op is the second half of a fused shuffle and repeat
 };
@@ -108,12 +121,16 @@ SourceOptions source_options(const std::shared_ptr<const Op>& last) {
 
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
                                         const SourceOptions& options,
-                                        std::shared_ptr<std::atomic<std::int64_t>> source_records) {
+                                        std::shared_ptr<std::atomic<std::int64_t>> source_records,
+                                        FindMisfits find_misfits) {
   // Who skips damaged records has said that some may be missing.
   std::optional<std::int64_t> stated;
   const auto* cardinality = find_op<CardinalityOp>(last);
   if (cardinality != nullptr && options.read.on_corrupt == OnCorrupt::kRaise) stated = cardinality->records;
-  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records), stated), context);
+  const bool skips_misfits = options.read.on_mismatch == OnMismatch::kSkip;
+  if (!skips_misfits || find_op<ParseOp>(last) == nullptr) find_misfits = nullptr;
+  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records), stated), context,
+                skips_misfits, std::move(find_misfits));
   const std::vector<const Op*> ops = ops_in_order(last);
   for (std::size_t i = 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
   return wiring.finish();

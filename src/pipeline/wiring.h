@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "batch/batch_stage.h"
+#include "batch/stages.h"
 #include "pipeline/op.h"
 #include "record/source.h"
 
@@ -15,8 +16,10 @@ SourceOptions source_options(const std::shared_ptr<const Op>& last);
 
 /// All stages up to the last one that works on record batches; a shuffle and the repeat beside it become one fused stage.
 /// A dataset without batch() is cut into batches of one record. `source_records` gets the records of an epoch once known.
+/// `find_misfits` is asked with on_mismatch="skip" and a schema.
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
                                         const SourceOptions& options,
-                                        std::shared_ptr<std::atomic<std::int64_t>> source_records);
+                                        std::shared_ptr<std::atomic<std::int64_t>> source_records,
+                                        FindMisfits find_misfits);
 
 }  // namespace headrace

@@ -105,7 +105,7 @@ InterleaveSource::Visit InterleaveSource::refill(Slot* slot) {
   ShardPiece piece;
   const ReadStep step = slot->stream->take(&piece);
   if (step == ReadStep::kWouldWait) return Visit::kNotReady;
-  for (const Status& damage : piece.damage) {
+  for (const SkippedRegion& damage : piece.damage) {
     if (failure_.ok()) failure_ = shared_->context.skipped->add(damage);
   }
   if (step == ReadStep::kBlock) {

@@ -157,7 +157,7 @@ TEST(InterleaveSource, SkippedRecordsAreCountedOnceOverEpochsAndLimited) {
       EXPECT_EQ(all.failure.code(), StatusCode::kDataLoss);
       EXPECT_NE(all.failure.message().find("max_skipped = 1"), std::string::npos) << all.failure.to_string();
     }
-    EXPECT_NE(world.skipped.first().at(0).find("record 2"), std::string::npos);
+    EXPECT_NE(world.skipped.first().at(0).reason.to_string().find("record 2"), std::string::npos);
   }
 }
 

@@ -11,7 +11,8 @@ using testing::ScratchFolder;
 using testing::shard_bytes;
 using testing::SourceWorld;
 
-constexpr CompressionType kCompressions[] = {CompressionType::kNone, CompressionType::kGzip, CompressionType::kZlib};
+constexpr CompressionType kCompressions[] = {CompressionType::kNone, CompressionType::kGzip, CompressionType::kZlib,
+                                             CompressionType::kZstd, CompressionType::kSnappy};
 
 void write_file(const std::string& path, CompressionType compression, std::size_t shard, std::size_t records,
                 std::size_t bytes) {

@@ -31,7 +31,7 @@ void RecordReader::Impl::next_block() {
   release_block();
   ShardPiece piece;
   const ReadStep step = reader.step(true, &piece);
-  for (const Status& damage : piece.damage) {
+  for (const SkippedRegion& damage : piece.damage) {
     if (failure.ok()) failure = skipped.add(damage);
   }
   block = piece.block;

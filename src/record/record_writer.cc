@@ -33,9 +33,6 @@ RecordWriter& RecordWriter::operator=(RecordWriter&&) noexcept = default;
 RecordWriter::~RecordWriter() = default;
 
 Result<RecordWriter> RecordWriter::open(const std::string& path, const WriterOptions& options) {
-  if (options.level < 0 || options.level > 9) {
-    return invalid_argument("level = " + std::to_string(options.level) + " is not in 0 … 9");
-  }
   auto impl = std::make_unique<Impl>();
   HEADRACE_ASSIGN_OR_RETURN(impl->sink,
                             ByteSink::create(path, static_cast<Compression>(options.compression), options.level));

@@ -19,9 +19,11 @@ constexpr std::uint64_t kFirstGrowthBytes = 4 << 20;
 constexpr std::uint64_t kImpossibleLength = std::uint64_t{1} << 62;
 
 Compression compression_of(CompressionType type) { return static_cast<Compression>(type); }
-static_assert(static_cast<int>(Compression::kZlib) == static_cast<int>(CompressionType::kZlib));
-static_assert(static_cast<int>(Compression::kGzip) == static_cast<int>(CompressionType::kGzip));
 static_assert(static_cast<int>(Compression::kNone) == static_cast<int>(CompressionType::kNone));
+static_assert(static_cast<int>(Compression::kGzip) == static_cast<int>(CompressionType::kGzip));
+static_assert(static_cast<int>(Compression::kZlib) == static_cast<int>(CompressionType::kZlib));
+static_assert(static_cast<int>(Compression::kZstd) == static_cast<int>(CompressionType::kZstd));
+static_assert(static_cast<int>(Compression::kSnappy) == static_cast<int>(CompressionType::kSnappy));
 
 }  // namespace
 
@@ -77,6 +79,7 @@ Status ShardReader::open() {
   Result<std::unique_ptr<ByteSource>> source = open_byte_source(path_, compression_of(options_.compression));
   if (!source.ok()) return source.status().with(here());
   source_ = std::move(*source);
+  compression_ = source_->compression();
   phase_ = Phase::kFraming;
   if (start_.offset > 0) {
     const Status moved = source_->seek(start_.offset);
@@ -190,26 +193,42 @@ void ShardReader::truncated(const Scan& scan) {
   damaged(data_loss(text, here()), 0);
 }
 
-void ShardReader::damaged(Status damage, std::uint64_t lost_bytes) {
+void ShardReader::damaged(Status damage, std::uint64_t claimed_bytes) {
   if (options_.on_corrupt == OnCorrupt::kRaise || damage.code() != StatusCode::kDataLoss) return fail(damage);
   if (source_ == nullptr || block_ == nullptr) {  // damaged before the first block: nothing of it can be read
-    damage_.push_back(std::move(damage));
+    damage_.push_back({std::move(damage)});
     return finish();
   }
   // A new block, so that the ordinals inside a block have no gap.
   if (!block_->records.empty()) next_block(std::max<std::uint64_t>(target_, unframed()));
   if (block_ == nullptr) return;
-  damage_.push_back(std::move(damage));
+  damage_.push_back({std::move(damage)});
   ++ordinal_;
-  if (lost_bytes > 0) {
-    scanned_ += lost_bytes;
-  } else {
-    scanned_ += std::min<std::uint64_t>(1, unframed());
-    phase_ = Phase::kResyncing;
+  claimed_bytes_ = claimed_bytes;
+  phase_ = Phase::kResyncing;
+  if (claimed_bytes_ == 0) scanned_ += std::min<std::uint64_t>(1, unframed());
+}
+
+void ShardReader::end_damage() { damage_.back().end = here().offset; }
+
+void ShardReader::skip_claimed() {
+  const std::uint64_t wanted = claimed_bytes_ + kHeaderBytes;
+  if (!source_ended_ && unframed() < wanted) return next_block(std::max<std::uint64_t>(block_bytes_, wanted));
+  const std::uint64_t claimed = std::exchange(claimed_bytes_, 0);
+  const bool is_last = source_ended_ && unframed() == claimed;
+  // Where bytes are missing in the middle of a record, what its header claims reaches into the next one.
+  if (!is_last && (unframed() < wanted || !header_holds(block_->data + scanned_ + claimed))) {
+    ++scanned_;
+    return;
   }
+  scanned_ += claimed;
+  damage_.back().records = 1;
+  end_damage();
+  phase_ = Phase::kFraming;
 }
 
 void ShardReader::resync() {
+  if (claimed_bytes_ > 0) return skip_claimed();
   for (; unframed() >= kFrameBytes; ++scanned_) {
     const std::uint8_t* header = block_->data + scanned_;
     if (!header_holds(header)) continue;
@@ -218,14 +237,17 @@ void ShardReader::resync() {
     const std::uint64_t whole = kFrameBytes + length;
     if (whole <= unframed()) {
       if (!payload_holds(header + kHeaderBytes, length)) continue;
+      end_damage();
       phase_ = Phase::kFraming;
       return;
     }
     const std::optional<std::uint64_t> remaining = source_->remaining();
     if (!source_ended_ && (!remaining || whole <= unframed() + *remaining)) return next_block(room_for(whole));
   }
-  if (source_ended_) return finish();
-  next_block(block_bytes_);
+  if (!source_ended_) return next_block(block_bytes_);
+  scanned_ = filled_;
+  end_damage();
+  finish();
 }
 
 void ShardReader::next_block(std::uint64_t bytes) {
@@ -263,15 +285,20 @@ void ShardReader::hand_over() {
 
 void ShardReader::finish() {
   hand_over();
-  source_.reset();
+  close_source();
   phase_ = Phase::kEnded;
 }
 
 void ShardReader::fail(Status failure) {
   failure_ = std::move(failure);
   hand_over();
-  source_.reset();
+  close_source();
   phase_ = Phase::kFailed;
+}
+
+void ShardReader::close_source() {
+  file_position_ = file_position();
+  source_.reset();
 }
 
 }  // namespace headrace

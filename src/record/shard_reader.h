@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "headrace/dataset.h"
+#include "headrace/skipped.h"
 #include "record/block.h"
 #include "record/framing.h"
 #include "shard/byte_source.h"
@@ -30,9 +31,9 @@ struct ShardPlace {
 enum class ReadStep : std::uint8_t { kBlock = 1, kWouldWait, kEnd, kFailed };
 
 struct ShardPiece {
-  RecordBlock* block = nullptr;  ///< with kBlock; published
-  std::vector<Status> damage;    ///< what was skipped before the block, or before the end
-  Status failure;                ///< with kFailed
+  RecordBlock* block = nullptr;       ///< with kBlock; published
+  std::vector<SkippedRegion> damage;  ///< what was skipped before the block, or before the end
+  Status failure;                     ///< with kFailed
 };
 
 class ShardReader {
@@ -43,6 +44,10 @@ class ShardReader {
   ~ShardReader();
 
   ReadStep step(bool may_wait, ShardPiece* piece);
+  /// Bytes of the file that were read, compressed or not.
+  std::uint64_t file_position() const { return source_ != nullptr ? source_->file_position() : file_position_; }
+  /// How the file is compressed; kAuto before the first step().
+  Compression compression() const { return compression_; }
 
  private:
   enum class Phase : std::uint8_t {
@@ -66,8 +71,14 @@ class ShardReader {
   void hand_over();
   void finish();
   void fail(Status failure);
-  /// A damage of the record at scanned_: skipped or fatal, as the options say. `lost_bytes` are passed over; 0 = unknown.
-  void damaged(Status damage, std::uint64_t lost_bytes);
+  /// A damage of the record at scanned_: skipped or fatal, as the options say. `claimed_bytes`: of the whole record, by a
+  /// header that holds; 0 = not known.
+  void damaged(Status damage, std::uint64_t claimed_bytes);
+  /// Goes on behind a damaged record, if its header is right about where that is.
+  void skip_claimed();
+  /// The damage that was found last ends at scanned_.
+  void end_damage();
+  void close_source();
   Where here() const;
   std::string at(const char* what) const;
   std::uint64_t unframed() const { return filled_ - scanned_; }
@@ -89,10 +100,13 @@ class ShardReader {
   std::size_t scanned_ = 0;       // bytes of it that are framed or passed over
   std::size_t block_bytes_;       // size of a block of small records
   bool source_ended_ = false;
-  Status source_failure_;             // what ended the source, if not its end
-  RecordBlock* ready_ = nullptr;      // published, to be handed out by this step
-  std::vector<Status> ready_damage_;  // stands before ready_
-  std::vector<Status> damage_;        // stands behind ready_
+  Status source_failure_;            // what ended the source, if not its end
+  std::uint64_t claimed_bytes_ = 0;  // of the damaged record at scanned_; see damaged()
+  Compression compression_ = Compression::kAuto;
+  std::uint64_t file_position_ = 0;          // once the source is closed
+  RecordBlock* ready_ = nullptr;             // published, to be handed out by this step
+  std::vector<SkippedRegion> ready_damage_;  // stands before ready_
+  std::vector<SkippedRegion> damage_;        // stands behind ready_
   Status failure_;
 };
 

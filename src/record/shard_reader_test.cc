@@ -15,7 +15,7 @@ using testing::shard_bytes;
 struct Reading {
   std::vector<std::string> payloads;
   std::vector<std::uint64_t> ordinals;
-  std::vector<Status> damage;
+  std::vector<SkippedRegion> damage;
   Status failure;
 };
 
@@ -79,8 +79,10 @@ TEST(ShardReader, AFlippedBitInEachPartOfARecord) {
     EXPECT_EQ(skipped.payloads, (std::vector<std::string>{"0.0", "0.1", "0.2", "0.4"})) << place;
     EXPECT_EQ(skipped.ordinals, (std::vector<std::uint64_t>{0, 1, 2, 4}));
     ASSERT_EQ(skipped.damage.size(), 1U);
-    EXPECT_EQ(skipped.damage[0].where().record, 3);
-    EXPECT_EQ(skipped.damage[0].where().offset, offset);
+    EXPECT_EQ(skipped.damage[0].reason.where().record, 3);
+    EXPECT_EQ(skipped.damage[0].reason.where().offset, offset);
+    EXPECT_EQ(skipped.damage[0].end, static_cast<std::int64_t>(4 * kRecord));
+    EXPECT_EQ(skipped.damage[0].records, place < kHeaderBytes ? -1 : 1);
   }
 }
 
@@ -98,7 +100,10 @@ TEST(ShardReader, CutAnywhereIsALossExceptBetweenRecords) {
     const Reading skipped = read_bytes(good.substr(0, size), kSkip);
     EXPECT_TRUE(skipped.failure.ok());
     EXPECT_EQ(skipped.payloads.size(), size / kRecord);
-    EXPECT_EQ(skipped.damage.size(), 1U);
+    ASSERT_EQ(skipped.damage.size(), 1U);
+    EXPECT_EQ(skipped.damage[0].reason.where().offset, offset);
+    EXPECT_EQ(skipped.damage[0].end, static_cast<std::int64_t>(size));
+    EXPECT_EQ(skipped.damage[0].records, -1);
   }
 }
 
@@ -185,7 +190,12 @@ TEST(ShardReader, SkippingResynchronisesBehindLargeDamage) {
   EXPECT_TRUE(reading.failure.ok()) << reading.failure.to_string();
   EXPECT_EQ(reading.payloads.size(), 16U);
   EXPECT_EQ(reading.payloads.back(), payload_of(0, 19, 50'000));
-  EXPECT_EQ(reading.damage.size(), 3U);
+  ASSERT_EQ(reading.damage.size(), 3U);
+  const std::pair<std::size_t, std::size_t> regions[] = {{5, 6}, {6, 8}, {12, 13}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(reading.damage[i].reason.where().offset, static_cast<std::int64_t>(regions[i].first * whole));
+    EXPECT_EQ(reading.damage[i].end, static_cast<std::int64_t>(regions[i].second * whole));
+  }
 }
 
 TEST(ShardReader, MissingFileAndFolderAreNotSkipped) {

@@ -1,19 +1,24 @@
-#include "record/source.h"
+#include "record/skip_log.h"
+
+#include "record/framing.h"
 
 namespace headrace {
-namespace {
 
-constexpr std::size_t kKeptTexts = 20;
+SkippedRegion whole_record(const Status& reason, const RecordRun& run, std::uint32_t index_in_run) {
+  const std::uint64_t bytes = kFrameBytes + run.block->records[run.first + index_in_run].length;
+  return {reason, reason.where().offset + static_cast<std::int64_t>(bytes), 1};
+}
 
-}  // namespace
-
-Status SkipLog::add(const Status& damage) {
+Status SkipLog::add(const SkippedRegion& region) {
+  const Status& reason = region.reason;
   MutexLock lock(mutex_);
-  if (!seen_.emplace(damage.where().path, damage.where().offset).second) return {};
-  if (first_.size() < kKeptTexts) first_.push_back(damage.to_string());
+  if (!seen_.emplace(reason.where().path, reason.where().offset).second) return {};
+  if (reason.code() == StatusCode::kSchemaMismatch) ++misfits_;
+  if (first_.size() < kKept) first_.push_back(region);
   if (static_cast<std::int64_t>(seen_.size()) <= max_skipped_) return {};
-  return {damage.code(), damage.message() + "; more damaged records than max_skipped = " + std::to_string(max_skipped_),
-          damage.where()};
+  return {reason.code(),
+          reason.message() + "; more records were skipped than max_skipped = " + std::to_string(max_skipped_),
+          reason.where()};
 }
 
 std::int64_t SkipLog::count() const {
@@ -21,7 +26,12 @@ std::int64_t SkipLog::count() const {
   return static_cast<std::int64_t>(seen_.size());
 }
 
-std::vector<std::string> SkipLog::first() const {
+std::int64_t SkipLog::misfits() const {
+  MutexLock lock(mutex_);
+  return misfits_;
+}
+
+std::vector<SkippedRegion> SkipLog::first() const {
   MutexLock lock(mutex_);
   return first_;
 }

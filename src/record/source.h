@@ -8,36 +8,19 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "headrace/dataset.h"
 #include "record/known_lengths.h"
 #include "record/record_stage.h"
+#include "record/skip_log.h"
 #include "runtime/probe.h"
 #include "runtime/warnings.h"
 #include "runtime/worker_pool.h"
 #include "shard/file_list.h"
 
 namespace headrace {
-
-/// Records that were skipped as damaged: distinct (file, ordinal, offset), the first ones with their text. Any thread.
-class SkipLog {
- public:
-  explicit SkipLog(std::int64_t max_skipped) : max_skipped_(max_skipped) {}
-  /// Counts the damage once; a failure (the damage itself, plus the limit in its text) when there are too many.
-  Status add(const Status& damage) HEADRACE_EXCLUDES(mutex_);
-  std::int64_t count() const HEADRACE_EXCLUDES(mutex_);
-  /// Texts of the first 20.
-  std::vector<std::string> first() const HEADRACE_EXCLUDES(mutex_);
-
- private:
-  const std::int64_t max_skipped_;
-  mutable Mutex mutex_;
-  std::set<std::pair<std::string, std::int64_t>> seen_ HEADRACE_GUARDED_BY(mutex_);
-  std::vector<std::string> first_ HEADRACE_GUARDED_BY(mutex_);
-};
 
 struct SourceOptions {
   // behaviour

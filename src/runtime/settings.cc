@@ -13,6 +13,7 @@ Result<std::vector<Setting>> environment() {
   HEADRACE_ASSIGN_OR_RETURN(const double stall_seconds, environment_stall_seconds());
   HEADRACE_ASSIGN_OR_RETURN(std::string cpu, environment_cpu());
   HEADRACE_ASSIGN_OR_RETURN(std::string log_level, environment_log_level());
+  HEADRACE_ASSIGN_OR_RETURN(const std::string cache_dir, environment_cache_dir());
   HEADRACE_ASSIGN_OR_RETURN(std::string tf_route, environment_tf_route());
   std::ostringstream seconds;
   seconds << stall_seconds;
@@ -26,6 +27,7 @@ Result<std::vector<Setting>> environment() {
   add("HEADRACE_CPU", std::move(cpu));
   add("HEADRACE_STALL_SECONDS", seconds.str());
   add("HEADRACE_LOG_LEVEL", std::move(log_level));
+  add("HEADRACE_CACHE_DIR", cache_dir.empty() ? "none" : cache_dir);
   add("HEADRACE_TF_ROUTE", std::move(tf_route));
   return settings;
 }

@@ -3,21 +3,19 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <vector>
+#include <utility>
 
 #include "shard/file.h"
 
 namespace headrace {
 namespace {
 
-constexpr std::size_t kDeflatedBytes = 64 * 1024;
-constexpr std::size_t kLargestStep = std::size_t{1} << 30;  // zlib counts in 32 bits
+constexpr std::size_t kLargestStep = std::size_t{1} << 30;  // what one write() is asked for
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -38,78 +36,31 @@ std::string temporary_name(const std::string& path) {
 
 }  // namespace
 
-class ByteSink::Deflater {
- public:
-  Deflater() = default;
-  Deflater(const Deflater&) = delete;
-  Deflater& operator=(const Deflater&) = delete;
-  ~Deflater() {
-    if (ready_) deflateEnd(&stream_);
-  }
-
-  bool init(Compression format, int level) {
-    const int window = format == Compression::kGzip ? MAX_WBITS + 16 : MAX_WBITS;
-    constexpr int kMemoryLevel = 9;
-    ready_ = deflateInit2(&stream_, level, Z_DEFLATED, window, kMemoryLevel, Z_DEFAULT_STRATEGY) == Z_OK;
-    return ready_;
-  }
-
-  /// Gives what comes out for `bytes` (and, at the end, all that is left) to `write(data, size)`.
-  template <class Write>
-  Status run(std::span<const std::uint8_t> bytes, bool end, Write write) {
-    do {
-      const auto step = static_cast<uInt>(std::min(bytes.size(), kLargestStep));
-      stream_.next_in = const_cast<Bytef*>(bytes.data());  // it does not write
-      stream_.avail_in = step;
-      bytes = bytes.subspan(step);
-      const int flush = end && bytes.empty() ? Z_FINISH : Z_NO_FLUSH;
-      do {
-        stream_.next_out = out_.data();
-        stream_.avail_out = static_cast<uInt>(out_.size());
-        deflate(&stream_, flush);  // it fails only on a broken stream_
-        HEADRACE_RETURN_IF_ERROR(write(out_.data(), out_.size() - stream_.avail_out));
-      } while (stream_.avail_out == 0);
-    } while (!bytes.empty());
-    return {};
-  }
-
- private:
-  z_stream stream_{};
-  bool ready_ = false;
-  std::vector<std::uint8_t> out_ = std::vector<std::uint8_t>(kDeflatedBytes);
-};
-
-ByteSink::ByteSink(std::string path, std::string temporary, int descriptor, std::unique_ptr<Deflater> deflater)
+ByteSink::ByteSink(std::string path, std::string temporary, int descriptor, std::unique_ptr<Compressor> compressor)
     : path_(std::move(path)),
       temporary_(std::move(temporary)),
       descriptor_(descriptor),
-      deflater_(std::move(deflater)) {}
+      compressor_(std::move(compressor)) {}
 
 ByteSink::~ByteSink() { abandon(); }
 
-Result<std::unique_ptr<ByteSink>> ByteSink::create(const std::string& path, Compression compression, int level) {
-  std::unique_ptr<Deflater> deflater;
-  if (compression == Compression::kGzip || compression == Compression::kZlib) {
-    deflater = std::make_unique<Deflater>();
-    if (!deflater->init(compression, level)) {
-      return invalid_argument("compression level " + std::to_string(level) + " is not one of 0 to 9");
-    }
-  }
+Result<std::unique_ptr<ByteSink>> ByteSink::create(const std::string& path, Compression compression,
+                                                   std::optional<int> level) {
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<Compressor> compressor, make_compressor(compression, level));
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return file_failure("cannot write", path, EISDIR);
   std::string temporary = temporary_name(path);
   constexpr mode_t kMode = 0666;  // cut down by the umask
   const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
   if (descriptor < 0) return file_failure("cannot create", path, errno);
-  return std::unique_ptr<ByteSink>(new ByteSink(path, std::move(temporary), descriptor, std::move(deflater)));
+  return std::unique_ptr<ByteSink>(new ByteSink(path, std::move(temporary), descriptor, std::move(compressor)));
 }
 
-Status ByteSink::write_file(const std::uint8_t* data, std::size_t size) {
-  while (size > 0) {
-    const ssize_t n = ::write(descriptor_, data, std::min(size, kLargestStep));
+Status ByteSink::write_file(std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kLargestStep));
     if (n >= 0) {
-      data += n;
-      size -= static_cast<std::size_t>(n);
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
     } else if (errno != EINTR) {
       return file_failure("cannot write", path_, errno);
     }
@@ -117,19 +68,21 @@ Status ByteSink::write_file(const std::uint8_t* data, std::size_t size) {
   return {};
 }
 
+Compressor::Write ByteSink::to_file() {
+  return [this](std::span<const std::uint8_t> bytes) { return write_file(bytes); };
+}
+
 Status ByteSink::write(std::span<const std::uint8_t> bytes) {
   if (!status_.ok()) return status_;
   if (descriptor_ < 0) return invalid_argument("write() after close() of " + path_);
-  const auto write = [this](const std::uint8_t* data, std::size_t size) { return write_file(data, size); };
-  status_ = deflater_ != nullptr ? deflater_->run(bytes, false, write) : write(bytes.data(), bytes.size());
+  status_ = compressor_ != nullptr ? compressor_->run(bytes, false, to_file()) : write_file(bytes);
   if (!status_.ok()) abandon();
   return status_;
 }
 
 Status ByteSink::commit() {
-  if (deflater_ != nullptr) {
-    const auto write = [this](const std::uint8_t* data, std::size_t size) { return write_file(data, size); };
-    HEADRACE_RETURN_IF_ERROR(deflater_->run({}, true, write));
+  if (compressor_ != nullptr) {
+    HEADRACE_RETURN_IF_ERROR(compressor_->run({}, true, to_file()));
   }
   if (::fsync(descriptor_) != 0) return file_failure("cannot write", path_, errno);
   const int closed = ::close(std::exchange(descriptor_, -1));

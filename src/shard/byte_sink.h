@@ -6,18 +6,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "headrace/status.h"
-#include "shard/byte_source.h"
+#include "shard/compressor.h"
 
 namespace headrace {
 
 class ByteSink {
  public:
-  /// `level` is zlib's 0 … 9 and means nothing for kNone; kAuto counts as kNone.
-  static Result<std::unique_ptr<ByteSink>> create(const std::string& path, Compression compression, int level);
+  /// `level`: see make_compressor(). kAuto counts as kNone.
+  static Result<std::unique_ptr<ByteSink>> create(const std::string& path, Compression compression,
+                                                  std::optional<int> level);
   ByteSink(const ByteSink&) = delete;
   ByteSink& operator=(const ByteSink&) = delete;
   ~ByteSink();
@@ -26,16 +28,16 @@ class ByteSink {
   Status close();
 
  private:
-  class Deflater;
-  ByteSink(std::string path, std::string temporary, int descriptor, std::unique_ptr<Deflater> deflater);
-  Status write_file(const std::uint8_t* data, std::size_t size);
+  ByteSink(std::string path, std::string temporary, int descriptor, std::unique_ptr<Compressor> compressor);
+  Status write_file(std::span<const std::uint8_t> bytes);
+  Compressor::Write to_file();
   Status commit();
   void abandon();
 
   const std::string path_;
   const std::string temporary_;
   int descriptor_;
-  const std::unique_ptr<Deflater> deflater_;  // null when not compressed
+  const std::unique_ptr<Compressor> compressor_;  // null when not compressed
   Status status_;
 };
 

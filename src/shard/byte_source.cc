@@ -11,7 +11,7 @@ namespace headrace {
 namespace {
 
 Status wrong_compression(const std::string& path, Compression wanted, std::span<const std::uint8_t> head) {
-  std::string text = std::string("not a ") + (wanted == Compression::kGzip ? "gzip" : "zlib") + " file";
+  std::string text = std::string("not a ") + compression_name(wanted) + " file";
   const std::string content = describe_content(head);
   if (!content.empty()) text += ": it looks like " + content;
   return data_loss(text, {.path = path});

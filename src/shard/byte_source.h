@@ -11,10 +11,9 @@
 #include <string>
 
 #include "headrace/status.h"
+#include "shard/compression.h"
 
 namespace headrace {
-
-enum class Compression : std::uint8_t { kAuto = 0, kNone, kGzip, kZlib };
 
 class ByteSource {
  public:
@@ -31,6 +30,8 @@ class ByteSource {
   virtual std::uint64_t position() const = 0;
   /// Bytes left in the uncompressed stream; nothing when that is not known (compressed).
   virtual std::optional<std::uint64_t> remaining() const = 0;
+  /// Bytes of the file that were read up to now.
+  virtual std::uint64_t file_position() const = 0;
   virtual Compression compression() const = 0;
 };
 

@@ -24,6 +24,17 @@ bool is_zlib(std::span<const std::uint8_t> head) {
   return (cmf & 0x0F) == 8 && (cmf >> 4) <= 7 && (flags & 0x20) == 0 && (cmf * 256 + flags) % 31 == 0;
 }
 
+// Method and flags as well, where they are there: 1F 8B alone may be the length of a record whose header is damaged.
+bool is_gzip(std::span<const std::uint8_t> head) {
+  if (head.size() < 2 || head[0] != 0x1F || head[1] != 0x8B) return false;
+  return head.size() < 4 || (head[2] == 8 && (head[3] & 0xE0) == 0);
+}
+
+// A zstd file may begin with a frame that holds no data.
+bool is_skippable_zstd(std::span<const std::uint8_t> head) {
+  return head.size() >= 4 && (load_u32(head.data()) & 0xFFFFFFF0U) == 0x184D2A50U;
+}
+
 bool is_text(std::string_view head) {
   return !head.empty() && std::all_of(head.begin(), head.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -35,13 +46,15 @@ struct Magic {
   std::string_view bytes;
   std::string_view name;
 };
+constexpr std::string_view kZstdMagic = "\x28\xB5\x2F\xFD"sv;
+constexpr std::string_view kSnappyMagic = "\xFF\x06\x00\x00sNaPpY"sv;
 constexpr std::array kMagics = {
     Magic{"\x1F\x8B"sv, "gzip data"},
-    Magic{"\x28\xB5\x2F\xFD"sv, "zstd data"},
+    Magic{kZstdMagic, "zstd data"},
     Magic{"BZh"sv, "bzip2 data"},
     Magic{"\xFD\x37\x7A\x58\x5A\x00"sv, "xz data"},
     Magic{"\x04\x22\x4D\x18"sv, "lz4 data"},
-    Magic{"\xFF\x06\x00\x00sNaPpY"sv, "snappy data"},
+    Magic{kSnappyMagic, "snappy data"},
     Magic{"PK\x03\x04"sv, "a zip archive"},
     Magic{"version https://git-lfs.github.com/"sv, "a git-lfs pointer: the real file was not fetched (git lfs pull)"},
     Magic{"\x89HDF\r\n\x1A\n"sv, "an HDF5 file"},
@@ -60,7 +73,10 @@ bool starts_with_record(std::span<const std::uint8_t> head) {
 
 Compression detect_compression(std::span<const std::uint8_t> head) {
   if (starts_with_record(head)) return Compression::kNone;
-  if (head.size() >= 2 && head[0] == 0x1F && head[1] == 0x8B) return Compression::kGzip;
+  if (is_gzip(head)) return Compression::kGzip;
+  const std::string_view text = text_of(head);
+  if (text.starts_with(kZstdMagic) || is_skippable_zstd(head)) return Compression::kZstd;
+  if (text.starts_with(kSnappyMagic)) return Compression::kSnappy;
   // The upper half of a believable length is zero: a damaged header of a plain file stays plain.
   if (head.size() >= 8 && load_u32(head.data() + 4) == 0) return Compression::kNone;
   return is_zlib(head) ? Compression::kZlib : Compression::kNone;

@@ -15,7 +15,7 @@ constexpr std::size_t kContentBytes = 512;
 /// True when `head` begins with a TFRecord header whose checksum holds.
 bool starts_with_record(std::span<const std::uint8_t> head);
 
-/// kNone, kGzip or kZlib. A valid record header is never taken for compression, though the first two bytes of 40,056 as a
+/// Any but kAuto. A valid record header is never taken for compression, though the first two bytes of 40,056 as a
 /// length are those of a zlib stream.
 Compression detect_compression(std::span<const std::uint8_t> head);
 

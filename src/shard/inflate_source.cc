@@ -27,6 +27,7 @@ class InflateSource : public ByteSource {
   Status seek(std::uint64_t offset) override;
   std::uint64_t position() const override { return position_; }
   std::optional<std::uint64_t> remaining() const override { return std::nullopt; }
+  std::uint64_t file_position() const override { return compressed_position(); }
   Compression compression() const override { return format_; }
 
  private:
@@ -36,6 +37,7 @@ class InflateSource : public ByteSource {
   std::optional<Result<std::size_t>> inflate(std::uint8_t* data, std::size_t size, bool may_wait);
   // False when the input would have to be waited for.
   bool refill(bool may_wait);
+  bool may_begin_member(std::uint8_t first) const;
   void begin_member();
   void inflate_member(std::uint8_t** out, std::size_t* room);
   void fail(const std::string& text);
@@ -56,9 +58,8 @@ class InflateSource : public ByteSource {
 };
 
 void InflateSource::fail(const std::string& text) {
-  const char* name = format_ == Compression::kGzip ? "gzip" : "zlib";
-  failure_ = data_loss(std::string(name) + " stream: " + text + " (near byte " + std::to_string(compressed_position()) +
-                           " of the compressed file)",
+  failure_ = data_loss(std::string(compression_name(format_)) + " stream: " + text + " (near byte " +
+                           std::to_string(compressed_position()) + " of the compressed file)",
                        {.path = file_.path()});
 }
 
@@ -82,15 +83,28 @@ bool InflateSource::refill(bool may_wait) {
   return true;
 }
 
+bool InflateSource::may_begin_member(std::uint8_t first) const {
+  switch (format_) {
+    case Compression::kGzip:
+      return first == 0x1F;
+    case Compression::kZlib:
+      return (first & 0x0F) == 8;
+    case Compression::kZstd:
+      return first == 0x28 || (first & 0xF0) == 0x50;  // of data, or skippable
+    default:
+      return true;
+  }
+}
+
 void InflateSource::begin_member() {
   if (!first_member_) {
-    while (input_size_ > 0 && *input_begin_ == 0) {
+    const bool has_padding = format_ == Compression::kGzip || format_ == Compression::kZlib;
+    while (has_padding && input_size_ > 0 && *input_begin_ == 0) {
       ++input_begin_;
       --input_size_;
     }
     if (input_size_ == 0) return;  // more padding, or the end
-    const bool may_begin = format_ == Compression::kGzip ? *input_begin_ == 0x1F : (*input_begin_ & 0x0F) == 8;
-    if (!may_begin) return fail("other data follow the compressed stream");
+    if (!may_begin_member(*input_begin_)) return fail("other data follow the compressed stream");
     inflater_->reset();
   }
   first_member_ = false;
@@ -162,8 +176,8 @@ Status InflateSource::seek(std::uint64_t offset) {
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> make_inflate_source(File file, Compression format) {
-  std::unique_ptr<Inflater> inflater = make_isal_inflater(format);
-  if (inflater == nullptr) inflater = make_zlib_inflater(format);
+  if (!has_compression(format)) return lacks_compression(format).with({.path = file.path()});
+  std::unique_ptr<Inflater> inflater = make_inflater(format);
   if (inflater == nullptr) {
     return Status(StatusCode::kResourceExhausted, "no memory to inflate", {.path = file.path()});
   }

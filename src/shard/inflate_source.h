@@ -1,6 +1,6 @@
-// The uncompressed bytes of a gzip or zlib shard: all its members, one behind the other.
+// The uncompressed bytes of a compressed shard: all its members, one behind the other.
 //
-// Accepted: any number of members, empty ones included, and zero bytes behind them (tape padding). kDataLoss after the
+// Accepted: any number of members, empty ones included, and zero bytes behind those of gzip and zlib (tape padding). kDataLoss after the
 // bytes that are right: a stream that is cut anywhere, a checksum or size that does not hold, anything else behind the data.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-/// `format` is kGzip or kZlib; the file is not empty.
+/// `format` is any that is compressed; the file is not empty. kInvalidArgument when this build does not have it.
 Result<std::unique_ptr<ByteSource>> make_inflate_source(File file, Compression format);
 
 }  // namespace headrace

@@ -1,5 +1,6 @@
-// Inflater: gzip or zlib members to bytes, in pieces. It checks headers, checksums and sizes; it reads no file.
+// Inflater: members of a compressed stream to bytes, in pieces. It checks headers, checksums and sizes; it reads no file.
 //
+// A member is what may stand alone: of gzip and zlib a stream, of zstd a frame, of snappy a chunk.
 // One caller at a time. Outcomes of step(): kMore = all input was taken or all room was filled; kMemberEnd = the member is
 // complete and its checksum holds; kDamaged = it is not what it claims to be (`reason()` says how), the bytes written
 // before are right as far as the format can tell.
@@ -8,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "shard/byte_source.h"
+#include "shard/compression.h"
 
 namespace headrace {
 
@@ -24,10 +25,17 @@ class Inflater {
   virtual const char* reason() const = 0;
 };
 
+/// Of any format that is compressed, the fastest there is for it; null when there is no memory, or no such library in this
+/// build (has_compression()).
+std::unique_ptr<Inflater> make_inflater(Compression format);
+
 /// `format` is kGzip or kZlib. Null only when there is no memory.
 std::unique_ptr<Inflater> make_zlib_inflater(Compression format);
 /// ISA-L's, two to three times as fast, for gzip; null for zlib and when the build has none. (At the end of a zlib member it
 /// may hold two bytes of what follows and cannot give them back; a gzip trailer is longer than what it holds.)
 std::unique_ptr<Inflater> make_isal_inflater(Compression format);
+/// Null when the build has none.
+std::unique_ptr<Inflater> make_zstd_inflater();
+std::unique_ptr<Inflater> make_snappy_inflater();
 
 }  // namespace headrace

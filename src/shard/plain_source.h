@@ -15,6 +15,7 @@ class PlainSource : public ByteSource {
   Status seek(std::uint64_t offset) override;
   std::uint64_t position() const override { return position_; }
   std::optional<std::uint64_t> remaining() const override;
+  std::uint64_t file_position() const override { return position_; }
   Compression compression() const override { return Compression::kNone; }
 
  private:

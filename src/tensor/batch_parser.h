@@ -53,6 +53,7 @@ struct ParseInput {
   std::shared_ptr<const void> pin;         ///< keeps the rows readable; columns of views (Feature::view) hold it
   std::vector<RowOrigin> origins;          ///< one per row when the schema asks for origin, else empty
   std::vector<std::uint64_t> row_keys;  ///< one per row when a feature draws random numbers, see row_keys.h; else empty
+  bool finds_all_misfits = false;       ///< go on behind a row that does not fit, so that misfits() can tell of all
 };
 
 class ParseJob {
@@ -64,6 +65,9 @@ class ParseJob {
   virtual bool finish_phase() = 0;
   /// The slices, one per replica; or the failure.
   virtual Result<std::vector<Slice>> take() = 0;
+  /// Instead of take(), with ParseInput::finds_all_misfits: the failures of rows that do not fit the schema, in row order,
+  /// with their rows. Rows that fit are never among them; whether others are found without these, the next parse tells.
+  virtual std::vector<Status> misfits() const { return {}; }
 };
 
 class BatchParser {

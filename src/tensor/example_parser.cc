@@ -3,6 +3,7 @@
 //   kRows ──finish──▶ kValues (variable columns only) ──finish──▶ kDone ──take──▶ slices or failure
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -61,6 +62,12 @@ BufferPtr pinned(BufferPtr buffer, std::shared_ptr<const ViewedMemory> viewed) {
   return {both, both->buffer.get()};
 }
 
+// The rows of one task that do not fit.
+struct TaskMisfits {
+  std::vector<Status> found;     // in row order
+  std::int64_t end = INT64_MAX;  // row of a failure of another kind: behind it nothing counts
+};
+
 class ExampleJob : public ParseJob {
  public:
   ExampleJob(std::shared_ptr<ParserState> parser, ParseInput input, std::int64_t rows_per_task)
@@ -80,8 +87,10 @@ class ExampleJob : public ParseJob {
     Status& failure = task_failures_[static_cast<std::size_t>(task)];
     const std::size_t first = ranges_.first_of(task);
     for (std::size_t i = first; i < ranges_.first_of(task + 1) && failure.ok(); ++i) {
-      failure = phase_ == Phase::kRows ? parse_segment(i, task, *scratch) : write_segment(i, *scratch);
+      const Segment& segment = ranges_.segments()[i];
+      failure = phase_ == Phase::kRows ? parse_segment(i, task, segment, *scratch) : write_segment(i, *scratch);
     }
+    if (phase_ == Phase::kRows && input_.finds_all_misfits && !failure.ok()) find_misfits(task, failure, *scratch);
     if (phase_ == Phase::kRows) {
       MergedLists& merged = merged_[static_cast<std::size_t>(task)];
       merged = {scratch->reader.take_merged(), scratch->sequence_reader.take_merged()};
@@ -111,6 +120,28 @@ class ExampleJob : public ParseJob {
     }
     phase_ = Phase::kDone;
     return false;
+  }
+
+  std::vector<Status> misfits() const override {
+    std::int64_t end = INT64_MAX;
+    for (const TaskMisfits& task : misfits_) end = std::min(end, task.end);
+    std::vector<Status> all;
+    const auto add = [&all, end](const Status& misfit) {
+      if (misfit.where().row < end) all.push_back(misfit);
+    };
+    // Between the phases and in the second one the lowest failing row is the one that is known.
+    const bool fails = failure_.code() == StatusCode::kSchemaMismatch && failure_.where().row >= 0;
+    const std::int64_t failing = fails ? failure_.where().row : INT64_MAX;
+    bool added = !fails;
+    for (const TaskMisfits& task : misfits_) {
+      for (const Status& misfit : task.found) {
+        if (!added && misfit.where().row > failing) add(failure_);
+        added = added || misfit.where().row >= failing;
+        add(misfit);
+      }
+    }
+    if (!added) add(failure_);
+    return all;
   }
 
   Result<std::vector<Slice>> take() override {
@@ -179,6 +210,7 @@ class ExampleJob : public ParseJob {
     }
     mode_ = CopyMode(parser_->pool->bytes_in_use());
     task_failures_.resize(static_cast<std::size_t>(ranges_.tasks()));
+    misfits_.resize(static_cast<std::size_t>(ranges_.tasks()));
     merged_.resize(static_cast<std::size_t>(ranges_.tasks()));
     noted_.resize(static_cast<std::size_t>(ranges_.tasks()));
     const auto slots = static_cast<std::size_t>(plan_.slots);
@@ -204,8 +236,28 @@ class ExampleJob : public ParseJob {
   // Written by parse_rows before they are read: the memory is taken as it comes.
   Note* notes() const { return note_memory_ == nullptr ? nullptr : reinterpret_cast<Note*>(note_memory_->data()); }
 
-  Status parse_segment(std::size_t index, int task, ParseScratch& scratch) {
-    const Segment& segment = ranges_.segments()[index];
+  // From the first failing row of a task on: every row that does not fit, up to a failure of another kind.
+  void find_misfits(int task, Status failure, ParseScratch& scratch) {
+    TaskMisfits& misfits = misfits_[static_cast<std::size_t>(task)];
+    for (std::size_t i = ranges_.first_of(task); i < ranges_.first_of(task + 1); ++i) {
+      Segment rest = ranges_.segments()[i];
+      while (failure.code() == StatusCode::kSchemaMismatch && failure.where().row >= rest.begin &&
+             failure.where().row < rest.end) {
+        misfits.found.push_back(failure);
+        const std::int64_t behind = failure.where().row + 1;
+        rest.local_begin += behind - rest.begin;
+        rest.begin = behind;
+        failure = rest.rows() > 0 ? parse_segment(i, task, rest, scratch) : Status();
+      }
+      if (failure.ok() && i + 1 < ranges_.first_of(task + 1)) {
+        failure = parse_segment(i + 1, task, ranges_.segments()[i + 1], scratch);
+      }
+    }
+    if (!failure.ok()) misfits.end = failure.where().row;
+  }
+
+  /// `segment` is the one of this index or a part of it.
+  Status parse_segment(std::size_t index, int task, const Segment& segment, ParseScratch& scratch) {
     const auto slots = static_cast<std::size_t>(plan_.slots);
     dense_.set_cursors(plan_, segment, scratch.cursors);
     dense_.write_origins(plan_, segment, input_.origins);
@@ -246,6 +298,7 @@ class ExampleJob : public ParseJob {
 
   // Each task writes its own part.
   std::vector<Status> task_failures_;
+  std::vector<TaskMisfits> misfits_;
   std::vector<MergedLists> merged_;
   std::vector<NoteMemory> noted_;
   std::vector<NoteSum> sums_;  // by segment and slot

@@ -13,6 +13,8 @@ ROW = re.compile(r"^\| `([\w/]+)` \|[^|]*\|([^|]*)\|([^|]*)\|$", re.MULTILINE)
 # A header's first path part (or its name) -> the word of the table's last column.
 THIRD_PARTY = {
     "zlib.h": "zlib",
+    "zstd.h": "zstd",
+    "snappy.h": "snappy",
     "isa-l": "ISA-L",
     "isa-l.h": "ISA-L",
     "jpeglib.h": "libjpeg-turbo",

@@ -1,5 +1,6 @@
 """Exceptions: the table of outcomes, their attributes, and what a stream with damage gives before it ends."""
 
+import json
 import os
 import pickle
 
@@ -133,7 +134,43 @@ def test_skipping_damage_counts_it(tmp_path, name, damage, record):
     with iter(hr.TFRecordDataset(path, on_corrupt="skip").batch(10).parse(NUMBERS)) as pipeline:
         assert ids(pipeline) == [0, 2]
         report = pipeline.report()
-    assert report.skipped == 1 and path in report.skipped_records[0]
+    (region,) = report.skipped_regions
+    assert (report.skipped, report.skipped_misfits) == (1, 0)
+    assert (region.path, region.record, region.begin, region.end) == (path, record, RECORD, 2 * RECORD)
+    assert region.cause == "data_loss" and path in str(region)
+
+
+def test_skipping_records_that_do_not_fit(tmp_path):
+    path = str(tmp_path / "mixed")
+    rows = [hr.make_example({"id": i} if i % 5 != 2 else {"id": float(i)}) for i in range(40)]
+    with hr.TFRecordWriter(path) as writer:
+        for row in rows:
+            writer.write(row)
+    spec = {"id": hr.FixedLenFeature([], hr.int64)}
+    fitting = [i for i in range(40) if i % 5 != 2]
+    dataset = hr.TFRecordDataset(path, on_mismatch="skip").repeat(2).batch(6).parse(spec)
+    batches = iter(dataset)
+    got = [batch["id"].numpy().tolist() for batch in batches]
+    assert sum(got, []) == 2 * fitting and {len(batch) for batch in got[:-1]} == {6}
+    report = batches.report()
+    assert report.skipped == report.skipped_misfits == 8
+    (region, *_) = report.skipped_regions
+    begin = sum(len(row) + 16 for row in rows[:2])
+    assert json.loads(region.to_json()) == {
+        "path": path,
+        "record": 2,
+        "from": begin,
+        "to": begin + len(rows[2]) + 16,
+        "records": 1,
+        "cause": "schema_mismatch",
+        "reason": region.reason,
+        "key": "id",
+    }
+    first = iter(dataset)
+    next(first)
+    rest = iter(dataset)
+    rest.load_state_dict(first.state_dict())
+    assert [batch["id"].numpy().tolist() for batch in rest] == got[1:]
 
 
 def test_max_skipped_is_a_limit(tmp_path):

@@ -15,6 +15,7 @@ def clean(monkeypatch):
     for name in [name for name in os.environ if name.startswith("HEADRACE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "1")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
 
 
 def test_defaults():
@@ -25,6 +26,7 @@ def test_defaults():
         "HEADRACE_CPU": ("auto", "default"),
         "HEADRACE_STALL_SECONDS": ("30", "default"),
         "HEADRACE_LOG_LEVEL": ("notset", "default"),
+        "HEADRACE_CACHE_DIR": ("/cache/headrace", "default"),
         "HEADRACE_TF_ROUTE": ("auto", "default"),
     }
 
@@ -44,6 +46,7 @@ def test_the_threads_of_one_process_among_several(monkeypatch):
         ("HEADRACE_CPU", "scalar", "scalar"),
         ("HEADRACE_STALL_SECONDS", "0.25", "0.25"),
         ("HEADRACE_LOG_LEVEL", "error", "error"),
+        ("HEADRACE_CACHE_DIR", "/elsewhere", "/elsewhere"),
         ("HEADRACE_TF_ROUTE", "dataset", "dataset"),
     ],
 )

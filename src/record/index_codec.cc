@@ -1,0 +1,111 @@
+#include "record/index_codec.h"
+
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "base/checksum.h"
+#include "base/wire.h"
+#include "record/framing.h"
+
+namespace headrace {
+namespace {
+
+constexpr std::string_view kMagic = "HRINDEX1";
+constexpr std::size_t kChecksumBytes = 4;
+
+std::uint64_t zigzag(std::int64_t value) {
+  return (static_cast<std::uint64_t>(value) << 1) ^ (0 - (static_cast<std::uint64_t>(value) >> 63));
+}
+std::int64_t unzigzag(std::uint64_t value) { return static_cast<std::int64_t>((value >> 1) ^ (0 - (value & 1))); }
+
+Status damaged(const char* why) { return data_loss(std::string("a damaged index: ") + why); }
+
+void put(std::uint64_t value, std::vector<std::uint8_t>* out) {
+  for (; value >= 0x80; value >>= 7) out->push_back(static_cast<std::uint8_t>(value | 0x80));
+  out->push_back(static_cast<std::uint8_t>(value));
+}
+
+void put_word(std::uint32_t value, std::vector<std::uint8_t>* out) {
+  for (int shift = 0; shift < 32; shift += 8) out->push_back(static_cast<std::uint8_t>(value >> shift));
+}
+
+Result<RecordIndex> decode_ours(std::span<const std::uint8_t> bytes) {
+  if (bytes.size() < kMagic.size() + kChecksumBytes) return damaged("it is cut");
+  const std::uint8_t* const end = bytes.data() + bytes.size() - kChecksumBytes;
+  if (crc32c(bytes.data(), bytes.size() - kChecksumBytes) != load_u32(end))
+    return damaged("its checksum does not match");
+  const std::uint8_t* p = bytes.data() + kMagic.size();
+  RecordIndex index;
+  FileIdentity identity;
+  std::uint64_t count = 0;
+  p = read_varint(p, end, &identity.bytes);
+  if (p == nullptr || end - p < 8) return damaged("it is cut");
+  identity.first_word = load_u32(p);
+  identity.last_word = load_u32(p + 4);
+  index.identity = identity;
+  p = read_varint(p + 8, end, &count);
+  if (p == nullptr || count > static_cast<std::uint64_t>(end - p)) return damaged("it has too few records");
+  index.lengths.reserve(count);
+  std::int64_t length = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t change = 0;
+    p = read_varint(p, end, &change);
+    if (p == nullptr) return damaged("it is cut");
+    if (change > zigzag(UINT32_MAX) + 1) return damaged("an impossible length");
+    length += unzigzag(change);
+    if (length < 0 || length > UINT32_MAX) return damaged("an impossible length");
+    index.lengths.push_back(static_cast<std::uint32_t>(length));
+  }
+  if (p != end) return damaged("other data follow");
+  return index;
+}
+
+// Lines of "offset size", the whole records one behind the other.
+Result<RecordIndex> decode_text(std::string_view text) {
+  const auto number = [&text](char behind, std::uint64_t* value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+    if (error != std::errc() || end == text.data() + text.size() || *end != behind) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+    return true;
+  };
+  RecordIndex index;
+  std::uint64_t expected = 0;
+  while (!text.empty()) {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    if (!number(' ', &offset) || !number('\n', &size)) return data_loss("not an index");
+    const bool follows = offset == expected && size >= kFrameBytes && size - kFrameBytes <= UINT32_MAX;
+    if (!follows) return damaged("its records do not follow one another");
+    index.lengths.push_back(static_cast<std::uint32_t>(size - kFrameBytes));
+    expected += size;
+  }
+  return index;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> encode_index(const RecordIndex& index) {
+  const FileIdentity& identity = *index.identity;
+  std::vector<std::uint8_t> out;
+  out.reserve(64 + 2 * index.lengths.size());  // most records differ little in length
+  for (const char c : kMagic) out.push_back(static_cast<std::uint8_t>(c));
+  put(identity.bytes, &out);
+  put_word(identity.first_word, &out);
+  put_word(identity.last_word, &out);
+  put(index.lengths.size(), &out);
+  std::int64_t before = 0;
+  for (const std::uint32_t length : index.lengths) {
+    put(zigzag(length - before), &out);
+    before = length;
+  }
+  put_word(crc32c(out.data(), out.size()), &out);
+  return out;
+}
+
+Result<RecordIndex> decode_index(std::span<const std::uint8_t> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text.starts_with(kMagic) ? decode_ours(bytes) : decode_text(text);
+}
+
+}  // namespace headrace
