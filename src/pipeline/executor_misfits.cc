@@ -1,5 +1,5 @@
 // on_mismatch="skip": a batch is parsed before it is cut, so that records which do not fit can be replaced in it.
-#include <algorithm>
+#include <utility>
 
 #include "pipeline/executor.h"
 #include "pipeline/locate.h"

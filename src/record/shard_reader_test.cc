@@ -190,9 +190,10 @@ TEST(ShardReader, SkippingResynchronisesBehindLargeDamage) {
   EXPECT_TRUE(reading.failure.ok()) << reading.failure.to_string();
   EXPECT_EQ(reading.payloads.size(), 16U);
   EXPECT_EQ(reading.payloads.back(), payload_of(0, 19, 50'000));
-  ASSERT_EQ(reading.damage.size(), 3U);
-  const std::pair<std::size_t, std::size_t> regions[] = {{5, 6}, {6, 8}, {12, 13}};
-  for (std::size_t i = 0; i < 3; ++i) {
+  ASSERT_EQ(reading.damage.size(), 2U);
+  // Where record 5 ends by its header, none begins: where the next one does is looked for.
+  const std::pair<std::size_t, std::size_t> regions[] = {{5, 8}, {12, 13}};
+  for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(reading.damage[i].reason.where().offset, static_cast<std::int64_t>(regions[i].first * whole));
     EXPECT_EQ(reading.damage[i].end, static_cast<std::int64_t>(regions[i].second * whole));
   }

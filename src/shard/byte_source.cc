@@ -34,8 +34,9 @@ Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path, Co
     }
     return make_inflate_source(std::move(file), found);
   }
-  // One byte decides nothing; the inflater says that the header is cut.
-  if (n >= 2 && found != compression) return wrong_compression(path, compression, head);
+  // One byte decides nothing; the inflater says that the header is cut. It also knows best what is wrong behind gzip's magic.
+  const bool is_damaged_gzip = compression == Compression::kGzip && n >= 2 && head[0] == 0x1F && head[1] == 0x8B;
+  if (n >= 2 && found != compression && !is_damaged_gzip) return wrong_compression(path, compression, head);
   return make_inflate_source(std::move(file), compression);
 }
 
