@@ -25,7 +25,8 @@ nlohmann::ordered_json region_json(const SkippedRegion& region) {
   json["records"] = number_or_null(region.records);
   json["cause"] = to_string(region.reason.code());
   json["reason"] = region.reason.message();
-  json["key"] = where.key.empty() ? nlohmann::ordered_json() : printable_utf8(where.key, kMaxNameBytes);
+  json["key"] = nullptr;
+  if (!where.key.empty()) json["key"] = printable_utf8(where.key, kMaxNameBytes);
   return json;
 }
 

@@ -80,7 +80,7 @@ TEST(Report, JsonHasEveryField) {
   EXPECT_EQ(json["stages"][0]["busy_seconds"], 1.5);
   EXPECT_EQ(json["warnings"][0], "a \"quoted\" warning");
   EXPECT_EQ(json["seeds"][0], 7);
-  EXPECT_EQ(json["skipped_regions"][0].dump(), to_json(r.skipped_regions[0]));
+  EXPECT_EQ(json["skipped_regions"][0], nlohmann::json::parse(to_json(r.skipped_regions[0])));
   for (const char* key : {"epoch", "batches", "skipped", "skipped_misfits", "skipped_regions", "consumer_wait_seconds",
                           "threads", "record_bytes", "batch_bytes", "held_by_consumer_bytes"}) {
     EXPECT_TRUE(json.contains(key)) << key;
@@ -90,8 +90,8 @@ TEST(Report, JsonHasEveryField) {
 TEST(Report, ARegionIsOneLineOfJson) {
   const Status reason = schema_mismatch("no such key", {.path = "a\xFF", .record = 3, .offset = 40, .key = "k\n"});
   EXPECT_EQ(to_json(SkippedRegion{reason, 60, 1}),
-            R"({"path":"a\\xFF","record":3,"from":40,"to":60,"records":1,"cause":"schema_mismatch",)"
-            R"("reason":"no such key","key":"k\\x0A"})");
+            R"({"path":"a\\xff","record":3,"from":40,"to":60,"records":1,"cause":"schema_mismatch",)"
+            R"("reason":"no such key","key":"k\n"})");
   EXPECT_EQ(to_json(SkippedRegion{data_loss("not a gzip file", {.path = "b"})}),
             R"({"path":"b","record":null,"from":null,"to":null,"records":null,"cause":"data_loss",)"
             R"("reason":"not a gzip file","key":null})");

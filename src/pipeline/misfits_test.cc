@@ -106,7 +106,7 @@ TEST(Misfits, AreReportedOnceOverTheEpochs) {
   EXPECT_EQ(first.reason.where().row, -1);
   EXPECT_EQ(first.end, offset + static_cast<std::int64_t>(misfit(3).size()) + 16);
   EXPECT_EQ(first.records, 1);
-  EXPECT_EQ(r.skipped_regions[1].reason.where().key, "s");
+  EXPECT_EQ(r.skipped_regions[1].reason.where().key, "x");
   EXPECT_EQ(r.skipped_regions[2].reason.where().record, 17);
 }
 

@@ -120,7 +120,9 @@ class DamageSweep : public ::testing::TestWithParam<CompressionType> {
     while (stepped.ok() && *stepped) stepped = verifier->step();
     EXPECT_TRUE(stepped.ok()) << stepped.status().to_string();
     EXPECT_EQ(verifier->counts().records, std::ssize(expected));
-    if (copies) EXPECT_TRUE(verifier->close_copy().ok());
+    if (copies) {
+      EXPECT_TRUE(verifier->close_copy().ok());
+    }
     return verifier->take_regions();
   }
 
@@ -145,7 +147,7 @@ class DamageSweep : public ::testing::TestWithParam<CompressionType> {
       const auto batch = pipeline->next();
       ASSERT_TRUE(batch.ok()) << batch.status().to_string();
       if (!*batch) break;
-      rows += (*batch)->rows;
+      rows += (*batch)->global_rows;
     }
     EXPECT_EQ(rows, std::ssize(expected));
     const Report counts = *report(*pipeline);
@@ -163,7 +165,9 @@ TEST_P(DamageSweep, Cut) {
     SCOPED_TRACE("cut to " + std::to_string(size) + " of " + std::to_string(bytes_.size()) + " bytes");
     write(std::string_view(bytes_).substr(0, size));
     const Records records = check();
-    if (is_plain()) EXPECT_EQ(records, untouched(size, bytes_.size()));
+    if (is_plain()) {
+      EXPECT_EQ(records, untouched(size, bytes_.size()));
+    }
     check_pipeline(records);
     if (size % 8 == 0) check_copy(records);  // each is synced to the disk
   }
@@ -177,7 +181,9 @@ TEST_P(DamageSweep, Flipped) {
       damaged[i] = static_cast<char>(damaged[i] ^ mask);
       write(damaged);
       const Records records = check();
-      if (is_plain()) EXPECT_EQ(records, untouched(i, i + 1));
+      if (is_plain()) {
+        EXPECT_EQ(records, untouched(i, i + 1));
+      }
       if (mask == 0xFF) check_pipeline(records);
       if (mask == 0xFF && i % 8 == 0) check_copy(records);
     }
