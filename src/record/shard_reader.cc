@@ -204,9 +204,24 @@ void ShardReader::damaged(Status damage, std::uint64_t claimed_bytes) {
   if (block_ == nullptr) return;
   damage_.push_back({std::move(damage)});
   ++ordinal_;
+  if (!stream_holds()) return finish();
   claimed_bytes_ = claimed_bytes;
   phase_ = Phase::kResyncing;
   if (claimed_bytes_ == 0) scanned_ += std::min<std::uint64_t>(1, unframed());
+}
+
+bool ShardReader::stream_holds() {
+  if (compression_ == Compression::kNone) return true;
+  if (!source_failure_.ok()) return false;
+  if (stream_holds_) return *stream_holds_;
+  stream_holds_ = false;
+  const Result<std::unique_ptr<ByteSource>> again = open_byte_source(path_, compression_);
+  if (!again.ok()) return false;
+  std::vector<std::uint8_t> bytes(kSmallestBlockBytes);
+  Result<std::size_t> n = bytes.size();
+  while (n.ok() && *n > 0) n = (*again)->read(bytes.data(), bytes.size());
+  stream_holds_ = n.ok();
+  return *stream_holds_;
 }
 
 void ShardReader::end_damage() { damage_.back().end = here().offset; }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,9 @@ class ShardReader {
   void damaged(Status damage, std::uint64_t claimed_bytes);
   /// Goes on behind a damaged record, if its header is right about where that is.
   void skip_claimed();
+  /// Whether the whole compressed stream is what was written, so that the damage was there before. What a damaged stream still
+  /// gives is not to be trusted: its references make copies of other records, checksums included. Reads it once more.
+  bool stream_holds();
   /// The damage that was found last ends at scanned_.
   void end_damage();
   void close_source();
@@ -100,8 +104,9 @@ class ShardReader {
   std::size_t scanned_ = 0;       // bytes of it that are framed or passed over
   std::size_t block_bytes_;       // size of a block of small records
   bool source_ended_ = false;
-  Status source_failure_;            // what ended the source, if not its end
-  std::uint64_t claimed_bytes_ = 0;  // of the damaged record at scanned_; see damaged()
+  Status source_failure_;             // what ended the source, if not its end
+  std::optional<bool> stream_holds_;  // once it was asked for
+  std::uint64_t claimed_bytes_ = 0;   // of the damaged record at scanned_; see damaged()
   Compression compression_ = Compression::kAuto;
   std::uint64_t file_position_ = 0;          // once the source is closed
   RecordBlock* ready_ = nullptr;             // published, to be handed out by this step
