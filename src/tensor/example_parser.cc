@@ -2,8 +2,6 @@
 //
 //   kRows ──finish──▶ kValues (variable columns only) ──finish──▶ kDone ──take──▶ slices or failure
 #include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -12,61 +10,15 @@
 #include "tensor/batch_parser.h"
 #include "tensor/dense_columns.h"
 #include "tensor/open_shape.h"
+#include "tensor/parser_state.h"
 #include "tensor/row_keys.h"
 #include "tensor/row_parser.h"
+#include "tensor/task_misfits.h"
 #include "tensor/variable_columns.h"
+#include "tensor/viewed_memory.h"
 
 namespace headrace {
 namespace {
-
-struct ParserState {
-  ParserState(const Schema& schema, std::shared_ptr<BufferPool> pool_in)
-      : plan(std::make_shared<const ColumnPlan>(schema)),
-        pool(std::move(pool_in)),
-        scratches(plan),
-        string_sizes(plan->variables.size()),
-        transform_ns(plan->transformed.size()) {}
-
-  void add_cost(ParseScratch& scratch) {
-    for (std::size_t i = 0; i < transform_ns.size(); ++i) {
-      transform_ns[i].fetch_add(scratch.clocks[i].take_ns(), std::memory_order_relaxed);
-    }
-  }
-
-  const std::shared_ptr<const ColumnPlan> plan;
-  const std::shared_ptr<BufferPool> pool;
-  ScratchPool scratches;
-  StringSizes string_sizes;
-  std::vector<std::atomic<std::int64_t>> transform_ns;  // by StepTransforms::number
-};
-
-// What the notes and the views of one task may point into instead of the records.
-struct MergedLists {
-  std::vector<MergedList> features;
-  std::vector<MergedList> feature_lists;
-};
-
-// What columns of views point into.
-struct ViewedMemory {
-  std::shared_ptr<const void> records;
-  std::vector<MergedLists> merged;
-};
-
-// The memory of such a column: whoever holds it holds what it points into, too.
-BufferPtr pinned(BufferPtr buffer, std::shared_ptr<const ViewedMemory> viewed) {
-  struct Both {
-    BufferPtr buffer;
-    std::shared_ptr<const ViewedMemory> viewed;
-  };
-  auto both = std::make_shared<Both>(Both{std::move(buffer), std::move(viewed)});
-  return {both, both->buffer.get()};
-}
-
-// The rows of one task that do not fit.
-struct TaskMisfits {
-  std::vector<Status> found;     // in row order
-  std::int64_t end = INT64_MAX;  // row of a failure of another kind: behind it nothing counts
-};
 
 class ExampleJob : public ParseJob {
  public:
@@ -122,27 +74,7 @@ class ExampleJob : public ParseJob {
     return false;
   }
 
-  std::vector<Status> misfits() const override {
-    std::int64_t end = INT64_MAX;
-    for (const TaskMisfits& task : misfits_) end = std::min(end, task.end);
-    std::vector<Status> all;
-    const auto add = [&all, end](const Status& misfit) {
-      if (misfit.where().row < end) all.push_back(misfit);
-    };
-    // Between the phases and in the second one the lowest failing row is the one that is known.
-    const bool fails = failure_.code() == StatusCode::kSchemaMismatch && failure_.where().row >= 0;
-    const std::int64_t failing = fails ? failure_.where().row : INT64_MAX;
-    bool added = !fails;
-    for (const TaskMisfits& task : misfits_) {
-      for (const Status& misfit : task.found) {
-        if (!added && misfit.where().row > failing) add(failure_);
-        added = added || misfit.where().row >= failing;
-        add(misfit);
-      }
-    }
-    if (!added) add(failure_);
-    return all;
-  }
+  std::vector<Status> misfits() const override { return join_misfits(misfits_, failure_); }
 
   Result<std::vector<Slice>> take() override {
     if (!failure_.ok()) return failure_;
