@@ -168,7 +168,7 @@ TEST_P(DamageSweep, Cut) {
     if (is_plain()) {
       EXPECT_EQ(records, untouched(size, bytes_.size()));
     }
-    check_pipeline(records);
+    if (size % 4 == 0) check_pipeline(records);
     if (size % 8 == 0) check_copy(records);  // each is synced to the disk
   }
 }
@@ -184,7 +184,7 @@ TEST_P(DamageSweep, Flipped) {
       if (is_plain()) {
         EXPECT_EQ(records, untouched(i, i + 1));
       }
-      if (mask == 0xFF) check_pipeline(records);
+      if (mask == 0xFF && i % 4 == 0) check_pipeline(records);
       if (mask == 0xFF && i % 8 == 0) check_copy(records);
     }
   }
