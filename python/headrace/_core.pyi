@@ -557,7 +557,7 @@ class RecordReader:
 class RecordWriter:
     """Writes one file of records; it has its final name once closed."""
 
-    def __init__(self, path: bytes, compression: str = 'none', level: int = 6) -> None: ...
+    def __init__(self, path: bytes, compression: str = 'none', level: int | None = None) -> None: ...
 
     def write(self, record: bytes) -> None: ...
 
@@ -566,6 +566,88 @@ class RecordWriter:
 
     def discard(self) -> None:
         """Ends writing; a file that was not closed is removed."""
+
+class SkippedRegion:
+    """
+    A piece of a shard that was left out. Offsets are those of the uncompressed stream.
+    """
+
+    @property
+    def path(self) -> object: ...
+
+    @property
+    def record(self) -> object:
+        """Ordinal in the shard of its first record."""
+
+    @property
+    def begin(self) -> object:
+        """Offset of its first byte."""
+
+    @property
+    def end(self) -> object:
+        """Offset of the first byte behind it; None when that is not known."""
+
+    @property
+    def records(self) -> object:
+        """Records lost with it; None when that is not known."""
+
+    @property
+    def cause(self) -> str:
+        """'data_loss': damaged; 'schema_mismatch': does not fit the schema."""
+
+    @property
+    def reason(self) -> object: ...
+
+    @property
+    def key(self) -> object:
+        """Of the feature that does not fit; else None."""
+
+    def __str__(self) -> object: ...
+
+    def to_json(self) -> object:
+        """One line of JSON, without its line end."""
+
+class ShardVerifier:
+    """Reads one file of records to its end; see headrace/verify.h."""
+
+    def __init__(self, path: bytes, compression: str = 'auto', max_record_bytes: int | None = None, copy_to: bytes | None = None, copy_compression: str = 'none', copy_level: int | None = None) -> None: ...
+
+    def step(self) -> bool:
+        """Reads on for some megabytes; False at the end."""
+
+    def close_copy(self) -> None:
+        """Behind the end: gives the copy its name."""
+
+    def take_regions(self) -> list[SkippedRegion]:
+        """The damaged regions found since the last call."""
+
+    @property
+    def compression(self) -> str: ...
+
+    @property
+    def file_position(self) -> int:
+        """Bytes of the file that were read."""
+
+    @property
+    def records(self) -> int:
+        """Whole ones."""
+
+    @property
+    def bytes(self) -> int:
+        """Of their payloads."""
+
+    @property
+    def regions(self) -> int:
+        """Damaged ones."""
+
+def find_files(files: Sequence[bytes], is_list: bool) -> list:
+    """The (path, bytes) of each file, in reading order."""
+
+def write_index(path: bytes, beside: bool, compression: str) -> object:
+    """Makes the index of a file; the path of the index."""
+
+def read_index(path: bytes) -> list[int]:
+    """The lengths of the records that an index file tells of."""
 
 def parse_device(name: str) -> str:
     """
@@ -661,11 +743,15 @@ class Report:
 
     @property
     def skipped(self) -> int:
-        """Distinct records skipped as damaged."""
+        """Distinct regions that were left out."""
 
     @property
-    def skipped_records(self) -> list:
-        """The first ones, with file, record, offset and reason."""
+    def skipped_misfits(self) -> int:
+        """Of these, records that do not fit the schema; the others are damaged."""
+
+    @property
+    def skipped_regions(self) -> list[SkippedRegion]:
+        """The first 1000 of them."""
 
     @property
     def consumer_wait_seconds(self) -> float:
@@ -792,10 +878,15 @@ class Dataset:
     def epoch_cardinality(self) -> int | None:
         """The same for one epoch, as if there were no repeat()."""
 
+    def find_indexes(self) -> bool:
+        """
+        Whether there is an index of every file; the records of an epoch are known then.
+        """
+
     def ops(self) -> list:
         """The declared steps as (id, name, arguments), the source first."""
 
-def tfrecord_dataset(files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int) -> Dataset:
+def tfrecord_dataset(files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int) -> Dataset:
     """The source of a Dataset."""
 
 def tensorflow_columns(dataset: Dataset) -> list:
