@@ -116,9 +116,12 @@ class DamageSweep : public ::testing::TestWithParam<CompressionType> {
     const bool copies = copy.has_value();
     Result<ShardVerifier> verifier = ShardVerifier::open(file("damaged"), {}, std::move(copy));
     EXPECT_TRUE(verifier.ok());
-    Result<bool> stepped = true;
-    while (stepped.ok() && *stepped) stepped = verifier->step();
-    EXPECT_TRUE(stepped.ok()) << stepped.status().to_string();
+    bool goes_on = true;
+    while (goes_on) {
+      const Result<bool> stepped = verifier->step();
+      EXPECT_TRUE(stepped.ok()) << stepped.status().to_string();
+      goes_on = stepped.ok() && *stepped;
+    }
     EXPECT_EQ(verifier->counts().records, std::ssize(expected));
     if (copies) {
       EXPECT_TRUE(verifier->close_copy().ok());
