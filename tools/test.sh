@@ -26,12 +26,13 @@ finish() {
   say "everything passed"
 }
 
-# The wheel as a user gets it: built by pip, installed into a folder of its own, imported from there alone.
+# The wheel as a user gets it: built by pip, installed into a folder of its own, imported from there alone. Compiler and
+# warnings are those of build/release, so that ccache has the objects.
 wheel() {
   local out="$ROOT/build/wheel"
   rm -rf "$out"
-  "$PYTHON" -m pip wheel . -q --no-deps --no-build-isolation --disable-pip-version-check -w "$out" \
-    --config-settings=build-dir="$ROOT/build/wheel-cmake" || return
+  CXX=/usr/bin/c++ "$PYTHON" -m pip wheel . -q --no-deps --no-build-isolation --disable-pip-version-check -w "$out" \
+    --config-settings=build-dir="$ROOT/build/wheel-cmake" --config-settings=cmake.define.HEADRACE_WERROR=ON || return
   "$PYTHON" -m pip install -q --no-deps --no-index --disable-pip-version-check --target "$out/site" "$out"/*.whl || return
   (cd "$out" && "$PYTHON" -I "$ROOT/tests/checks/check_wheel.py" "$out/site")
 }
