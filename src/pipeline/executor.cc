@@ -117,8 +117,15 @@ std::shared_ptr<InFlight> Executor::prepare(RecordBatch records, bool is_asked_a
   return batch;
 }
 
+std::optional<std::int64_t> Executor::bytes_in_flight() const {
+  const std::int64_t each = last_bytes_.load(std::memory_order_relaxed);
+  if (each < 0) return std::nullopt;
+  return ready_bytes() + parsing_.load(std::memory_order_relaxed) * each;
+}
+
 void Executor::start_parse(RecordBatch records) {
   const std::shared_ptr<InFlight> batch = prepare(std::move(records), false);
+  parsing_.fetch_add(1, std::memory_order_relaxed);
   {
     MutexLock lock(mutex_);
     in_flight_.push_back(batch);
@@ -232,6 +239,8 @@ void Executor::complete(InFlight* batch) {
   if (!batch->pin) parts_.blocks->release(batch->records.runs);
   batch->bytes = column_bytes(batch->slices);
   ready_bytes_.fetch_add(batch->bytes, std::memory_order_relaxed);
+  last_bytes_.store(batch->bytes, std::memory_order_relaxed);
+  parsing_.fetch_sub(1, std::memory_order_relaxed);
   bool is_next = false;
   {
     MutexLock lock(mutex_);

@@ -93,6 +93,9 @@ class Executor {
   std::stop_token stop_token() const { return stop_.get_token(); }
   /// Bytes of the batches that are ready but not taken yet. Any thread.
   std::int64_t ready_bytes() const { return ready_bytes_.load(std::memory_order_relaxed); }
+  /// The same with the batches that are being parsed, each taken to be as large as the last one; nothing before there is one.
+  /// Any thread.
+  std::optional<std::int64_t> bytes_in_flight() const;
 
  private:
   void run_sequencer();
@@ -122,6 +125,8 @@ class Executor {
   std::atomic<std::int64_t> ns_per_row_{1000};  // moving average of the parse, sets the size of tasks
   std::atomic<std::int64_t> delivered_{0};
   std::atomic<std::int64_t> ready_bytes_{0};
+  std::atomic<std::int64_t> parsing_{0};      // batches of in_flight_
+  std::atomic<std::int64_t> last_bytes_{-1};  // of the batch that was parsed last
 
   // The sequencer's.
   std::int64_t next_number_;

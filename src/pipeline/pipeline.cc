@@ -89,7 +89,9 @@ std::optional<std::int64_t> Pipeline::Impl::cardinality() const {
 
 // Beyond the batch that the consumer needs next, nothing new is begun above the budget.
 bool Pipeline::Impl::has_memory() const {
-  return memory_bytes_ == 0 || blocks_.bytes_in_use() + executor_->ready_bytes() < memory_bytes_;
+  if (memory_bytes_ == 0) return true;
+  const std::optional<std::int64_t> batches = executor_->bytes_in_flight();
+  return batches && blocks_.bytes_in_use() + *batches < memory_bytes_;
 }
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
+#include <utility>
 
 #include "pipeline/pipeline_impl.h"
 #include "pipeline/pipeline_test_data.h"
@@ -239,6 +241,38 @@ TEST(Pipeline, TooSmallABudgetSaysWhatIsNeeded) {
   EXPECT_EQ(failure.code(), StatusCode::kResourceExhausted);
   EXPECT_NE(failure.message().find("memory_bytes=10000 is too small"), std::string::npos) << failure.to_string();
   EXPECT_EQ(pipeline->next().status().code(), StatusCode::kResourceExhausted);
+}
+
+TEST(Pipeline, BatchesThatAreBeingParsedCountToo) {
+  constexpr std::int64_t kRows = 20;
+  constexpr std::int64_t kRecordBytes = 40'000;
+  constexpr std::int64_t kBudget = 6 << 20;
+  const TemporaryFolder folder;
+  const std::string text(kRecordBytes, 'x');
+  const std::string_view view = text;
+  const std::int64_t id = 1;
+  const float x = 1;
+  const std::string record =
+      ExampleBuilder().add_int64("id", {&id, 1}).add_float("x", {&x, 1}).add_bytes("s", {&view, 1}).build();
+  write_records(folder.file("shard"), std::vector<std::string>(100, record));
+  Result<Pipeline> pipeline =
+      TFRecordDataset({{folder.file("shard")}, true}, {.num_threads = 8, .memory_bytes = kBudget})
+          .repeat()
+          .shuffle({.buffer_size = 50})
+          .batch({.size = kRows})
+          .parse(full_schema())
+          .open();
+  ASSERT_TRUE(pipeline.ok());
+  ASSERT_TRUE(pipeline->next().ok());
+  // Nobody takes a batch: what is begun comes to its end.
+  std::int64_t bytes = 0;
+  for (int same = 0; same < 10; ++same) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const Report report = pipeline->impl()->report();
+    if (report.batch_bytes != std::exchange(bytes, report.batch_bytes)) same = 0;
+    ASSERT_LE(report.batch_bytes, kBudget + kRows * (kRecordBytes + 1000));
+  }
+  EXPECT_GE(bytes, kRows * kRecordBytes);
 }
 
 TEST(Pipeline, CardinalityIsKnownAfterAnEpoch) {
