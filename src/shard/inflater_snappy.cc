@@ -4,7 +4,6 @@
 #include <snappy.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "base/checksum.h"
@@ -41,7 +40,7 @@ class SnappyInflater final : public Inflater {
       return unfinished();
     }
     const std::size_t size = std::min(*out_size, data_.size() - given_);
-    std::memcpy(*out, data_.data() + given_, size);
+    std::copy_n(data_.data() + given_, size, *out);  // of a stream's identifier there is nothing
     *out += size;
     *out_size -= size;
     given_ += size;

@@ -42,9 +42,10 @@ Result<std::vector<Slice>> parse_late(const Schema& schema, const std::vector<st
 }
 
 std::string bytes_of(const Tensor& tensor) {
+  if (tensor.data == nullptr) return {};
   const std::size_t bytes =
       tensor.dtype == DType::kBytes ? static_cast<std::size_t>(tensor.elements()) * kStringHeaderBytes : tensor.bytes();
-  return std::string(tensor.data == nullptr ? "" : reinterpret_cast<const char*>(tensor.data), bytes);
+  return {reinterpret_cast<const char*>(tensor.data), bytes};
 }
 
 // Everything that a column has, headers and payload of strings included.
