@@ -85,9 +85,18 @@ bool Executor::wait_for_room() {
   const ProbeTimer timer(parts_.order->blocked_ns);
   MutexLock lock(mutex_);
   const auto has_room = [this]() HEADRACE_REQUIRES(mutex_) {
-    return in_flight_.empty() || (static_cast<int>(in_flight_.size()) < parts_.max_in_flight && parts_.has_memory());
+    return in_flight_.empty() || (static_cast<int>(in_flight_.size()) < parts_.max_in_flight && has_memory());
   };
   return room_.wait(mutex_, stop_.get_token(), has_room) && !stop_.stop_requested();
+}
+
+bool Executor::has_memory() const {
+  if (parts_.memory_bytes == 0) return true;
+  if (last_bytes_ < 0) return false;  // how much the first one takes is not known yet
+  const auto parsing = std::count_if(in_flight_.begin(), in_flight_.end(), [](const std::shared_ptr<InFlight>& batch) {
+    return batch->state == InFlightState::kParsing;
+  });
+  return parts_.blocks->bytes_in_use() + ready_bytes() + parsing * last_bytes_ < parts_.memory_bytes;
 }
 
 void Executor::finish_stream(Status failure) {
@@ -117,15 +126,8 @@ std::shared_ptr<InFlight> Executor::prepare(RecordBatch records, bool is_asked_a
   return batch;
 }
 
-std::optional<std::int64_t> Executor::bytes_in_flight() const {
-  const std::int64_t each = last_bytes_.load(std::memory_order_relaxed);
-  if (each < 0) return std::nullopt;
-  return ready_bytes() + parsing_.load(std::memory_order_relaxed) * each;
-}
-
 void Executor::start_parse(RecordBatch records) {
   const std::shared_ptr<InFlight> batch = prepare(std::move(records), false);
-  parsing_.fetch_add(1, std::memory_order_relaxed);
   {
     MutexLock lock(mutex_);
     in_flight_.push_back(batch);
@@ -239,16 +241,15 @@ void Executor::complete(InFlight* batch) {
   if (!batch->pin) parts_.blocks->release(batch->records.runs);
   batch->bytes = column_bytes(batch->slices);
   ready_bytes_.fetch_add(batch->bytes, std::memory_order_relaxed);
-  last_bytes_.store(batch->bytes, std::memory_order_relaxed);
-  parsing_.fetch_sub(1, std::memory_order_relaxed);
   bool is_next = false;
   {
     MutexLock lock(mutex_);
     batch->state = InFlightState::kReady;
+    last_bytes_ = batch->bytes;
     is_next = in_flight_.front().get() == batch;
   }
   if (is_next) ready_.notify_all();
-  if (parts_.has_memory_limit) room_.notify_all();  // records went back: there may be memory now
+  if (parts_.memory_bytes > 0) room_.notify_all();  // records went back: there may be memory now
 }
 
 Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<Delivery>>* delivery) {
@@ -292,7 +293,7 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
       }
       return Wait::kReady;
     }
-    wake_sequencer = parts_.has_memory_limit || static_cast<int>(in_flight_.size()) <= low_water_;
+    wake_sequencer = parts_.memory_bytes > 0 || static_cast<int>(in_flight_.size()) <= low_water_;
   }
   ready_bytes_.fetch_sub(batch->bytes, std::memory_order_relaxed);
   if (wake_sequencer) room_.notify_one();

@@ -59,9 +59,7 @@ struct ExecutorParts {
   int max_in_flight = 4;
   std::int64_t first_number = 0;  ///< of the first batch, after a restore
   double stall_seconds = 30;
-  bool has_memory_limit = false;
-  /// False while more than one batch in flight would exceed the memory budget.
-  std::function<bool()> has_memory;
+  std::int64_t memory_bytes = 0;  ///< budget of record blocks and batches; 0 = none
   /// Called by the sequencer between two batches: work on delivered ones that the consumer must not wait for.
   std::function<void()> settle;
   /// Called with the first batch: the failure when the budget is too small to go on at all.
@@ -93,13 +91,13 @@ class Executor {
   std::stop_token stop_token() const { return stop_.get_token(); }
   /// Bytes of the batches that are ready but not taken yet. Any thread.
   std::int64_t ready_bytes() const { return ready_bytes_.load(std::memory_order_relaxed); }
-  /// The same with the batches that are being parsed, each taken to be as large as the last one; nothing before there is one.
-  /// Any thread.
-  std::optional<std::int64_t> bytes_in_flight() const;
 
  private:
   void run_sequencer();
   bool wait_for_room() HEADRACE_EXCLUDES(mutex_);
+  /// Whether the budget, if there is one, has room for a further batch. One that is being parsed counts as much as the last
+  /// one that was.
+  bool has_memory() const HEADRACE_REQUIRES(mutex_);
   std::shared_ptr<InFlight> prepare(RecordBatch records, bool is_asked_about);
   void start_parse(RecordBatch records) HEADRACE_EXCLUDES(mutex_);
   /// The batch that was asked about last is cut, as `records`.
@@ -125,8 +123,6 @@ class Executor {
   std::atomic<std::int64_t> ns_per_row_{1000};  // moving average of the parse, sets the size of tasks
   std::atomic<std::int64_t> delivered_{0};
   std::atomic<std::int64_t> ready_bytes_{0};
-  std::atomic<std::int64_t> parsing_{0};      // batches of in_flight_
-  std::atomic<std::int64_t> last_bytes_{-1};  // of the batch that was parsed last
 
   // The sequencer's.
   std::int64_t next_number_;
@@ -139,6 +135,7 @@ class Executor {
   CondVar room_;   // the sequencer may go on
   CondVar asked_;  // the batch that was asked about is parsed
   std::deque<std::shared_ptr<InFlight>> in_flight_ HEADRACE_GUARDED_BY(mutex_);
+  std::int64_t last_bytes_ HEADRACE_GUARDED_BY(mutex_) = -1;   // of the batch that was parsed last
   std::optional<Status> failure_ HEADRACE_GUARDED_BY(mutex_);  // sticky; ok = end of the stream
   std::int64_t waiting_since_ns_ HEADRACE_GUARDED_BY(mutex_) = 0;
 

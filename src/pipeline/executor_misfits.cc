@@ -69,7 +69,6 @@ void Executor::adopt(RecordBatch records) {
   const std::shared_ptr<InFlight> batch = std::exchange(asked_about_, nullptr);
   batch->records = std::move(records);
   if (batch->pin) batch->pin->add(batch->records.runs);
-  parsing_.fetch_add(1, std::memory_order_relaxed);
   {
     MutexLock lock(mutex_);
     batch->state = InFlightState::kParsing;

@@ -132,8 +132,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.max_in_flight = depth_ + std::max(2, threads_);
   parts.first_number = position ? position->batches : 0;
   parts.stall_seconds = stall_seconds_;
-  parts.has_memory_limit = memory_bytes_ > 0;
-  parts.has_memory = [this] { return has_memory(); };
+  parts.memory_bytes = memory_bytes_;
   parts.settle = [this] { settle_position(); };
   parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
   executor_ = std::make_unique<Executor>(parts);

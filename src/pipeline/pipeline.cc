@@ -87,13 +87,6 @@ std::optional<std::int64_t> Pipeline::Impl::cardinality() const {
   return std::nullopt;
 }
 
-// Beyond the batch that the consumer needs next, nothing new is begun above the budget.
-bool Pipeline::Impl::has_memory() const {
-  if (memory_bytes_ == 0) return true;
-  const std::optional<std::int64_t> batches = executor_->bytes_in_flight();
-  return batches && blocks_.bytes_in_use() + *batches < memory_bytes_;
-}
-
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};
   const std::int64_t smallest = blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;

@@ -53,7 +53,6 @@ class Pipeline::Impl {
   Status make_threads();
   Status restore(const Position& position, const SourceContext& context);
   void settle_position();
-  bool has_memory() const;
   Status check_memory(std::int64_t batch_bytes) const;
 
   const std::shared_ptr<const Op> op_;

@@ -8,15 +8,12 @@
 #include "tensor/bytes_column.h"
 #include "tensor/element_writer.h"
 #include "tensor/parse_errors.h"
+#include "tensor/slice_layout.h"
 
 namespace headrace {
 namespace {
 
 constexpr std::int64_t kLeastRoom = 4096;
-
-Status no_memory(std::size_t bytes) {
-  return Status(StatusCode::kResourceExhausted, "no memory for a batch buffer of " + std::to_string(bytes) + " bytes");
-}
 
 }  // namespace
 
@@ -29,18 +26,18 @@ Result<RowStrings> RowStrings::begin(const ColumnPlan& plan, std::span<const std
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
     const VariableColumn& column = plan.variables[i];
     if (!column.is_row_strings) continue;
-    all.columns_[i].taken = true;
     for (const std::int64_t rows : replica_rows) {
-      Part& part = all.columns_[i].replicas.emplace_back();
+      Part& part = all.columns_[i].emplace_back();
       part.memory.elements = rows * column.stride;
+      const std::string key = plan.features[column.feature].wire_key();
+      HEADRACE_RETURN_IF_ERROR(bytes_column_size(key, part.memory.elements, 0).status());
       const std::size_t offset_bytes = (static_cast<std::size_t>(part.memory.elements) + 1) * sizeof(std::int64_t);
-      part.offsets = all.pool_->acquire(offset_bytes);
-      if (part.offsets == nullptr) return no_memory(offset_bytes);
+      HEADRACE_ASSIGN_OR_RETURN(part.offsets, allocate_buffer(offset_bytes, *all.pool_));
       part.memory.offsets = part.offsets->data();
       store_u64(part.memory.offsets, 0);
       // Batches of about one size: a little more than the largest of late is enough for most.
       const std::int64_t expected = (*sizes)[i].load(std::memory_order_relaxed) * rows;
-      HEADRACE_RETURN_IF_ERROR(all.reserve(plan.features[column.feature], expected + expected / 32, &part));
+      HEADRACE_RETURN_IF_ERROR(all.reserve(std::max(kLeastRoom, expected + expected / 32), &part));
     }
   }
   return all;
@@ -48,13 +45,16 @@ Result<RowStrings> RowStrings::begin(const ColumnPlan& plan, std::span<const std
 
 Status RowStrings::write(const ColumnPlan& plan, int replica, std::span<Note> notes, ParseScratch& scratch) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (!columns_[i].taken) continue;
+    if (!has(i)) continue;
     const VariableColumn& column = plan.variables[i];
     const Feature& feature = plan.features[column.feature];
-    Part& part = columns_[i].replicas[static_cast<std::size_t>(replica)];
+    Part& part = columns_[i][static_cast<std::size_t>(replica)];
     Note& note = notes[static_cast<std::size_t>(column.slot)];
-    if (part.payload + note.bytes > part.room)
-      HEADRACE_RETURN_IF_ERROR(reserve(feature, part.payload + note.bytes, &part));
+    const std::int64_t payload = part.payload + note.bytes;
+    if (payload > part.room) {
+      HEADRACE_RETURN_IF_ERROR(bytes_column_size(feature.wire_key(), part.memory.elements, payload).status());
+      HEADRACE_RETURN_IF_ERROR(reserve(std::max(payload, part.room + part.room / 2), &part));
+    }
     ElementWriter writer(column, part.memory, part.element, part.payload, scratch);
     if (note.kind == ListKind::kAbsent) {
       writer.write_fallback();
@@ -62,7 +62,7 @@ Status RowStrings::write(const ColumnPlan& plan, int replica, std::span<Note> no
       return malformed_list(feature.wire_key());
     }
     part.element += note.count;
-    part.payload += note.bytes;
+    part.payload = payload;
     note.data = nullptr;
     note.size = 0;
   }
@@ -71,7 +71,7 @@ Status RowStrings::write(const ColumnPlan& plan, int replica, std::span<Note> no
 
 Column RowStrings::take_column(const ColumnPlan& plan, int replica, std::size_t variable, std::int64_t rows) {
   const VariableColumn& column = plan.variables[variable];
-  const Part& part = columns_[variable].replicas[static_cast<std::size_t>(replica)];
+  const Part& part = columns_[variable][static_cast<std::size_t>(replica)];
   if (rows > 0) {
     std::atomic<std::int64_t>& size = (*sizes_)[variable];
     const std::int64_t kept = size.load(std::memory_order_relaxed);
@@ -87,22 +87,19 @@ Column RowStrings::take_column(const ColumnPlan& plan, int replica, std::size_t 
   return taken;
 }
 
-// Room for `payload` bytes and, when there is some already, half as much again. Headers know how far their bytes are, so
-// that what is written can be moved as a whole.
-Status RowStrings::reserve(const Feature& feature, std::int64_t payload, Part* part) const {
-  const std::int64_t room = std::max({payload, part->room + part->room / 2, kLeastRoom});
-  HEADRACE_RETURN_IF_ERROR(bytes_column_size(feature.wire_key(), part->memory.elements, payload).status());
+// Headers know how far their bytes are, so that what is written can be moved as a whole.
+Status RowStrings::reserve(std::int64_t payload, Part* part) const {
   const std::size_t headers = static_cast<std::size_t>(part->memory.elements) * kStringHeaderBytes;
-  const std::size_t bytes = headers + static_cast<std::size_t>(room);
-  BufferPtr values = pool_->acquire(bytes);
-  if (values == nullptr) return no_memory(bytes);
-  if (part->payload > 0 || part->element > 0) {
+  // Never more room than a column may have: what does not fit is then seen by write().
+  const std::size_t room = std::min(static_cast<std::size_t>(payload), kBytesColumnLimit - headers);
+  HEADRACE_ASSIGN_OR_RETURN(BufferPtr values, allocate_buffer(headers + room, *pool_));
+  if (part->element > 0) {
     std::memcpy(values->data(), part->memory.values, static_cast<std::size_t>(part->element) * kStringHeaderBytes);
     std::memcpy(values->data() + headers, part->memory.values + headers, static_cast<std::size_t>(part->payload));
   }
   part->values = std::move(values);
   part->memory.values = part->values->data();
-  part->room = room;
+  part->room = static_cast<std::int64_t>(room);
   return {};
 }
 

@@ -14,7 +14,6 @@
 #include "headrace/batch.h"
 #include "tensor/buffer_pool.h"
 #include "tensor/note.h"
-#include "tensor/slice_layout.h"
 #include "tensor/variable_memory.h"
 
 namespace headrace {
@@ -30,7 +29,7 @@ class RowStrings {
   static Result<RowStrings> begin(const ColumnPlan& plan, std::span<const std::int64_t> replica_rows,
                                   StringSizes* sizes, std::shared_ptr<BufferPool> pool);
 
-  bool has(std::size_t variable) const { return !columns_.empty() && columns_[variable].taken; }
+  bool has(std::size_t variable) const { return !columns_.empty() && !columns_[variable].empty(); }
   /// Writes the strings of the replica's next row. Their notes point nowhere then.
   Status write(const ColumnPlan& plan, int replica, std::span<Note> notes, ParseScratch& scratch);
   /// When all rows are written, once.
@@ -45,16 +44,13 @@ class RowStrings {
     std::int64_t payload = 0;  // of those before it
     std::int64_t room = 0;     // for payload
   };
-  struct ColumnParts {
-    bool taken = false;
-    std::vector<Part> replicas;
-  };
 
-  Status reserve(const Feature& feature, std::int64_t payload, Part* part) const;
+  /// Moves what is written to memory with room for `payload` bytes.
+  Status reserve(std::int64_t payload, Part* part) const;
 
   std::shared_ptr<BufferPool> pool_;
   StringSizes* sizes_ = nullptr;
-  std::vector<ColumnParts> columns_;  // by ColumnPlan::variables; empty when there is none
+  std::vector<std::vector<Part>> columns_;  // by ColumnPlan::variables and replica; no parts: not one of these columns
 };
 
 }  // namespace headrace

@@ -22,17 +22,19 @@ SliceLayout make_slice_layout(std::span<const std::size_t> part_bytes) {
   return layout;
 }
 
+Result<BufferPtr> allocate_buffer(std::size_t bytes, BufferPool& pool) {
+  // One byte at least, so that a column without elements still has an address.
+  BufferPtr buffer = pool.acquire(bytes > 0 ? bytes : 1);
+  if (buffer != nullptr) return buffer;
+  return Status(StatusCode::kResourceExhausted, "no memory for a batch buffer of " + std::to_string(bytes) + " bytes");
+}
+
 Result<std::vector<PlacedPart>> allocate_parts(std::span<const std::size_t> part_bytes, BufferPool& pool) {
   const SliceLayout layout = make_slice_layout(part_bytes);
   std::vector<BufferPtr> buffers;
   buffers.reserve(layout.buffer_bytes.size());
   for (const std::size_t bytes : layout.buffer_bytes) {
-    // One byte at least, so that a column without elements still has an address.
-    BufferPtr buffer = pool.acquire(bytes > 0 ? bytes : 1);
-    if (buffer == nullptr) {
-      return Status(StatusCode::kResourceExhausted,
-                    "no memory for a batch buffer of " + std::to_string(bytes) + " bytes");
-    }
+    HEADRACE_ASSIGN_OR_RETURN(BufferPtr buffer, allocate_buffer(bytes, pool));
     buffers.push_back(std::move(buffer));
   }
   std::vector<PlacedPart> parts;

@@ -35,6 +35,9 @@ struct PlacedPart {
   BufferPtr buffer;
 };
 
+/// Memory for `bytes` of a batch, or kResourceExhausted.
+Result<BufferPtr> allocate_buffer(std::size_t bytes, BufferPool& pool);
+
 /// Buffers for the parts, one PlacedPart each; kResourceExhausted when the system has no memory.
 Result<std::vector<PlacedPart>> allocate_parts(std::span<const std::size_t> part_bytes, BufferPool& pool);
 
