@@ -18,7 +18,7 @@ def features(crop):
 
 def open(workload, shards, options):
     if options["from"] == "memory":
-        records = [record for batch in serialized.batches(shards, 2) for record in batch]
+        records = serialized.records(shards, 2)
         batches = [records[i : i + crops.BATCH] for i in range(0, len(records), crops.BATCH)]
         specs = features(options["crop"])
         return (hr.parse_example(batch, specs) for batch in itertools.cycle(batches)), in_headrace.columns

@@ -1,9 +1,7 @@
 // libjpeg-turbo alone: JPEG files in memory, the window in the middle, at the reduction that still has the pixels of the output;
 // rows are thrown away. The bound of a decoder that uses it. Arguments: seconds, warm-up seconds, part of each side, side of the
 // output, a file of [uint32 size][JPEG] entries. Prints one line: images, wall seconds, CPU seconds.
-#include <sys/resource.h>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,18 +12,9 @@
 // libjpeg's header needs <cstdio> before it.
 #include <jpeglib.h>
 
+#include "benchmarks/harness/loop_clock.h"
+
 namespace {
-
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-double cpu_s() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 class Loop {
  public:

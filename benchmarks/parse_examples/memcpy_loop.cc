@@ -2,10 +2,8 @@
 // parsing. Arguments: seconds, warm-up seconds, "plain" or "streaming" stores, bytes of the values of a record, rows of a
 // batch, a file of records (each a uint32 length and its bytes). Prints records, wall seconds, CPU seconds.
 #include <immintrin.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,18 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/harness/loop_clock.h"
+
 namespace {
-
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-double cpu_s() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 void copy_streaming(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
   const std::size_t head = std::min(bytes, (16 - reinterpret_cast<std::uintptr_t>(to) % 16) % 16);

@@ -2,9 +2,7 @@
 // expected in the order of the last record and looked up otherwise, values appended to recycled columns of 256 rows. One
 // thread; no check of types, counts or lengths, no unknown fields, no defaults. Arguments: seconds, warm-up seconds, a file of
 // records (each a uint32 length and its bytes), the wanted keys. Prints records, wall seconds, CPU seconds.
-#include <sys/resource.h>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,21 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/harness/loop_clock.h"
+
 namespace {
 
 constexpr int kRows = 256;
 constexpr std::uint8_t kInt64List = 0x1a;
-
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-double cpu_s() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 std::uint64_t varint(const std::uint8_t*& at) {
   std::uint64_t value = *at & 0x7f;

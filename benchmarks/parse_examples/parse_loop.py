@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from benchmarks.harness import window
-from benchmarks.parse_examples import loops
+from benchmarks.harness import loops, window
+from benchmarks.parse_examples import serialized
 
 _SOURCE = Path(__file__).with_name("parse_loop.cc")
 
 
 def measure(workload, shards, options, seconds):
-    with loops.record_file(shards, options["batches"]) as path:
-        return loops.run(_SOURCE, [seconds, window.WARM_UP_S, path, *workload.features])
+    with loops.file_of(serialized.records(shards, options["batches"])) as path:
+        (figures,) = loops.run(_SOURCE, [seconds, window.WARM_UP_S, path, *workload.features])
+    return loops.delivers_nothing(figures)

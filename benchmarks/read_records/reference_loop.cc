@@ -2,15 +2,15 @@
 // order, no parse, no Python, no error handling beyond the checksum. Arguments: seconds, warm-up seconds, shard files.
 // Prints one line: records, wall seconds, CPU seconds, then the same with every byte of each arena read as well.
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "benchmarks/harness/loop_clock.h"
 
 #if defined(WITH_ISAL)
 extern "C" unsigned int crc32_iscsi(unsigned char* data, int size, unsigned int crc);
@@ -40,17 +40,6 @@ std::uint32_t masked_crc(const std::uint8_t* data, std::size_t size) {
   const std::uint32_t crc = ~static_cast<std::uint32_t>(state);
 #endif
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
-}
-
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-double cpu_s() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 struct Arena {

@@ -3,11 +3,14 @@
 import hashlib
 import shutil
 import subprocess
+from pathlib import Path
 
 from benchmarks.harness.processes import ChildFailed
 from benchmarks.workloads import store
 
 _FLAGS = ["-std=c++20", "-O3", "-march=native", "-Wall", "-Wextra"]
+_ROOT = Path(__file__).resolve().parents[2]
+_HEADERS = sorted((_ROOT / "benchmarks" / "harness").glob("*.h"))
 
 
 def program(source, choices):
@@ -20,14 +23,15 @@ def program(source, choices):
 
 
 def _compile(source, extra):
-    key = hashlib.sha256(source.read_bytes() + " ".join(_FLAGS + extra).encode()).hexdigest()[:12]
+    code = b"".join(path.read_bytes() for path in [source, *_HEADERS])
+    key = hashlib.sha256(code + " ".join(_FLAGS + extra).encode()).hexdigest()[:12]
     path = store.CACHE / f"{source.stem}-{key}"
     if not path.exists():
         store.CACHE.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part")
         compiler = shutil.which("g++") or "c++"
         done = subprocess.run(
-            [compiler, *_FLAGS, str(source), "-o", str(part), *extra], capture_output=True, text=True
+            [compiler, *_FLAGS, f"-I{_ROOT}", str(source), "-o", str(part), *extra], capture_output=True, text=True
         )
         if done.returncode != 0:
             return None, done.stderr
