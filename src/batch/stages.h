@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "batch/batch_stage.h"
+#include "batch/choices.h"
 #include "headrace/filter.h"
 #include "headrace/skipped.h"
 #include "record/record_stage.h"
@@ -35,6 +36,12 @@ std::unique_ptr<RecordStage> make_shard(const StageContext&, std::unique_ptr<Rec
 std::unique_ptr<RecordStage> make_filter(const StageContext&, std::unique_ptr<RecordStage> input, const Filter& filter);
 /// Its input `count` times; -1 = for ever. An endless repeat of an empty input is a failure.
 std::unique_ptr<RecordStage> make_repeat(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t count);
+/// Its inputs, one behind the other. All begin their epochs together.
+std::unique_ptr<RecordStage> make_concatenate(std::vector<std::unique_ptr<RecordStage>> inputs);
+/// Each record from one of its inputs. One that has ended is passed over, or ends the stream with `stop_on_empty`; the
+/// stream ends in any case when every input that can be chosen has.
+std::unique_ptr<RecordStage> make_choose(const StageContext&, std::vector<std::unique_ptr<RecordStage>> inputs,
+                                         ChoiceOptions options, bool stop_on_empty);
 
 struct ShuffleStageOptions {
   std::int64_t buffer_size = 1;

@@ -23,6 +23,29 @@ Expected input_epoch(const InputPlan& plan) {
   return epoch;
 }
 
+// Of two inputs that have the same records.
+using Join =
+    std::function<std::unique_ptr<RecordStage>(const StageContext&, std::vector<std::unique_ptr<RecordStage>>)>;
+
+RecordStageCase joined_case(const std::string& name, const Join& join, const Model& model) {
+  return {.name = name,
+          .make =
+              [join](const InputPlan& plan) {
+                auto blocks = std::make_shared<BlockPool>();
+                const FakeSourceOptions options = source_options(plan);
+                RecordStageSubject subject;
+                subject.blocks = blocks.get();
+                subject.fetcher = make_fake_fetcher(blocks.get(), options);
+                std::vector<std::unique_ptr<RecordStage>> inputs;
+                for (int i = 0; i < 2; ++i) inputs.push_back(make_fake_source(blocks.get(), options));
+                subject.stage = join({.op_id = 5, .blocks = blocks.get()}, std::move(inputs));
+                subject.number = [](const RecordId& id) { return fake_number(id, 3); };
+                subject.world = std::move(blocks);
+                return subject;
+              },
+          .expect = [model](const InputPlan& plan) { return model(input_epoch(plan)); }};
+}
+
 RecordStageCase stage_case(const std::string& name, const Wrap& wrap, const Model& model, bool in_order = true) {
   return {.name = name,
           .make =
@@ -126,6 +149,39 @@ RecordStageCase shuffle_case(const std::string& name, std::int64_t buffer_size, 
       [=](const Expected& epoch) { return repeat_model(epoch, epochs); }, buffer_size == 1);
 }
 
+Expected concatenate_model(const Expected& epoch) {
+  Expected both = epoch;
+  if (!epoch.fails) both.numbers.insert(both.numbers.end(), epoch.numbers.begin(), epoch.numbers.end());
+  return both;
+}
+
+// Record by record.
+Expected choose_model(const Expected& epoch, const ChoiceOptions& options, bool stop_on_empty) {
+  Choices choices(options);
+  Expected chosen;
+  std::size_t next[2] = {0, 0};
+  const auto left = [&](std::uint32_t input) {
+    return choices.has(input) && (epoch.fails || next[input] < epoch.numbers.size());
+  };
+  for (std::uint64_t p = 0; left(0) || left(1); ++p) {
+    const std::uint32_t input = choices.at(p);
+    if (next[input] < epoch.numbers.size()) {
+      chosen.numbers.push_back(epoch.numbers[next[input]++]);
+    } else if (epoch.fails || stop_on_empty) {
+      chosen.fails = epoch.fails;
+      break;
+    }
+  }
+  return chosen;
+}
+
+RecordStageCase choose_case(const std::string& name, const ChoiceOptions& options, bool stop_on_empty) {
+  return joined_case(
+      name,
+      [=](const StageContext& c, auto inputs) { return make_choose(c, std::move(inputs), options, stop_on_empty); },
+      [=](const Expected& epoch) { return choose_model(epoch, options, stop_on_empty); });
+}
+
 const bool kAsked = ask_record_stages({
     take_case("take0", 0),
     take_case("take1", 1),
@@ -162,6 +218,16 @@ const bool kAsked = ask_record_stages({
     shuffle_case("shuffle100_endless", 100, -1),
     shuffle_case("shuffle20_endless_same_order", 20, -1, false),
     shuffle_case("shuffle20_no_epochs", 20, 0),
+    joined_case(
+        "concatenate", [](const StageContext&, auto inputs) { return make_concatenate(std::move(inputs)); },
+        concatenate_model),
+    choose_case("choose_in_turn", {.pattern = {0, 1}}, true),
+    choose_case("choose_pattern", {.pattern = {0, 1, 1, 0, 1}}, true),
+    choose_case("choose_pattern_to_the_end", {.pattern = {1, 1, 1, 0}}, false),
+    choose_case("choose_one", {.pattern = {1}}, false),
+    choose_case("sample_evenly", {.weights = {1, 1}, .seed = 3}, true),
+    choose_case("sample_to_the_end", {.weights = {0.9, 0.1}, .seed = 3}, false),
+    choose_case("sample_one", {.weights = {0, 2}, .seed = 3}, false),
     stage_case(
         "repeat2_of_take4_of_shuffle20",
         [](const StageContext& c, auto input) {
