@@ -140,6 +140,7 @@ class Dataset {
   Result<Pipeline> open(const std::optional<Position>& position = std::nullopt) const;
   /// The next iterator starts at `epoch`, those after it count on from there.
   void set_epoch(std::int64_t epoch) const;
+  std::int64_t next_epoch() const;  ///< where the next iterator starts
   /// Finds and checks the files, reads nothing; warnings of the file list.
   Result<std::vector<std::string>> check() const;
 

@@ -160,6 +160,7 @@ void bind_dataset(nb::module_& m) {
       .def("check", check, "Finds and checks the files; the warnings about them.")
       .def(
           "set_epoch", [](const DatasetHandle& self, std::int64_t epoch) { self.dataset.set_epoch(epoch); }, "epoch"_a)
+      .def("next_epoch", [](const DatasetHandle& self) { return self.dataset.next_epoch(); })
       .def(
           "cardinality", [](const DatasetHandle& self) { return self.dataset.cardinality(); },
           "Elements of the stream; None when that is not known, -1 when there is no end.")

@@ -870,6 +870,8 @@ class Dataset:
 
     def set_epoch(self, epoch: int) -> None: ...
 
+    def next_epoch(self) -> int: ...
+
     def cardinality(self) -> int | None:
         """
         Elements of the stream; None when that is not known, -1 when there is no end.

@@ -5,16 +5,18 @@ tf.function next() emits the native op per replica instead. This module uses a f
 `self_test()` tries them all, and `headrace.tensorflow` takes the other route when it fails.
 """
 
+import contextlib
 import sys
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.distribute import input_lib, values
 
-from . import _core, _tf_ops
+from ._tf_graph import GraphFeed
 from ._tf_stream import Stream
 from .errors import ArgumentError, ClosedError
 from .pipeline import position_from_dict, position_to_dict
+from .progress import Progress
 
 _IN_FUNCTION = (
     "iterating over a headrace distributed dataset inside a tf.function: make the iterator outside and call next() on it "
@@ -47,27 +49,42 @@ class Peeks:
 
 
 class DirectDataset(input_lib.DistributedDataset):
-    """What `distribute` gives. Each iter() is a run over the data of its own; a batch is read when it is asked for."""
+    """What `distribute` gives. Each iter() is a run over the data of its own; a batch is read when it is asked for.
 
-    def __init__(self, recipe):  # TensorFlow's own __init__ builds a tf.data pipeline
+    It and the datasets made from it by map() and prefetch() have one state: where the iterator stands that delivered last.
+    """
+
+    def __init__(self, recipe, progress=None):  # TensorFlow's own __init__ builds a tf.data pipeline
         self._recipe = recipe
         self._peeks = Peeks()
+        self._progress = progress or Progress(recipe.dataset)
 
     def __iter__(self):
         if tf.inside_function():
             raise TypeError(_IN_FUNCTION)
         # Keras' trainers tell the end of the data by OutOfRangeError; a for loop by StopIteration.
         caller = sys._getframe(1).f_globals.get("__name__", "")
-        return DirectIterator(self._recipe, self._peeks, raises_out_of_range=caller.split(".")[0] == "keras")
+        return DirectIterator(self._recipe, self._peeks, self._progress, raises_out_of_range=caller.split(".")[0] == "keras")
+
+    def state_dict(self):
+        """Where the iteration stands behind the last batch handed out: a dict of str and int, {} before the first.
+
+        Behind the last batch of an iterator that has ended, it is where the next one starts.
+        """
+        return self._progress.state_dict()
+
+    def load_state_dict(self, state):
+        """The next iterator continues where `state` was taken."""
+        self._progress.load_state_dict(state)
 
     def map(self, function, *_, **__):
         """The dataset of function(element), as tf.data's map: called per replica, ahead of the step."""
-        return DirectDataset(self._recipe.with_functions(function))
+        return DirectDataset(self._recipe.with_functions(function), self._progress)
 
     def prefetch(self, buffer_size, **_):
         """The dataset with that many mapped batches waiting ready; AUTOTUNE leaves it as it is."""
         size = int(buffer_size)
-        return self if size < 1 else DirectDataset(self._recipe.with_ahead(size))
+        return self if size < 1 else DirectDataset(self._recipe.with_ahead(size), self._progress)
 
     @property
     def element_spec(self):
@@ -98,9 +115,10 @@ class DirectIterator:
     TensorFlow's own iterators do.
     """
 
-    def __init__(self, recipe, peeks, raises_out_of_range):
+    def __init__(self, recipe, peeks, progress, raises_out_of_range):
         self._recipe = recipe
         self._peeks = peeks
+        self._progress = progress
         self._raises_out_of_range = raises_out_of_range
         self._position = None
         self._stream = None  # eager delivery, or
@@ -108,6 +126,7 @@ class DirectIterator:
         self._handed = 0  # batches of the stream that are behind the user, those before a loaded position included
         self._takes_first = True  # of a stream that another iterator peeked at
         self._closed = False
+        self._followed = None  # by progress, once it delivers
 
     def __iter__(self):
         if tf.inside_function():
@@ -152,23 +171,38 @@ class DirectIterator:
 
     def close(self):
         """Stops the work behind the iterator; idempotent."""
+        self._leave()
         self._closed = True
         for feed in (self._stream, self._graph_feed):
             if feed is not None:
                 feed.close()
 
     def __del__(self):
+        self._leave()
         if self._stream is not None and not self._closed:
             self._peeks.give_back(self._stream)
         if self._graph_feed is not None:
             self._graph_feed.close()
+
+    def _leave(self):
+        if self._followed is None or self._closed:
+            return
+        if self._stream is not None and self._stream.is_peek:
+            self._progress.forget(self._followed)
+            return
+        with contextlib.suppress(ClosedError):  # in a child of fork()
+            self._progress.leave(self._followed, self.state_dict())
 
     def _take(self):
         stream = self._attach()
         if self._takes_first and stream.first is not None:
             number, element = stream.first
         else:
-            number, element = stream.next()
+            try:
+                number, element = stream.next()
+            except StopIteration:
+                self._progress.end(self._followed, self.state_dict())
+                raise
         self._takes_first = False
         self._handed = number + 1
         return element
@@ -179,65 +213,34 @@ class DirectIterator:
         if self._graph_feed is not None:
             raise ArgumentError("this iterator feeds a tf.function; take batches in Python from another iterator")
         if self._stream is None:
-            self._stream = (self._peeks.take() if self._position is None else None) or Stream(self._recipe, self._position)
+            self._stream = self._start()
+            self._handed = self._stream.before
         return self._stream
+
+    def _start(self):
+        self._take_loaded()
+        kept = self._peeks.take()
+        self._followed = self._progress.follow(self)
+        if kept is not None and self._position is None:
+            return kept
+        if kept is not None:
+            kept.close()
+        return Stream(self._recipe, self._position)
+
+    def _take_loaded(self):
+        state = self._progress.take_loaded()
+        if state is not None and self._position is None:
+            self._position = position_from_dict(state)
 
     def _emit(self):
         if self._stream is not None:
             raise ArgumentError("this iterator gave batches to Python already; make another one for the tf.function")
         if self._graph_feed is None:
+            self._take_loaded()
+            self._followed = self._progress.follow(self)
             with tf.init_scope():
                 self._graph_feed = GraphFeed(self._recipe, self._position)
         return self._graph_feed.emit()
-
-
-class GraphFeed:
-    """Delivery inside tf.function: the native op once per replica, and the mapped function behind it."""
-
-    def __init__(self, recipe, position):
-        if _tf_ops.load() is None:
-            raise RuntimeError("next() inside a tf.function needs the native op; call it outside and pass the batch")
-        self._recipe = recipe
-        self.pipeline = recipe.dataset._open(position)
-        self._source = _core.tensorflow_source(self.pipeline, recipe.elements.plan)
-        self._last = {}  # graph -> the ops emitted last, so that two next() in one function keep their order
-
-    def emit(self):
-        graph = tf.compat.v1.get_default_graph()
-        with tf.control_dependencies(self._last.get(graph)):
-            taken = [self._next(replica) for replica in range(self._recipe.replicas)]
-        self._last = {graph: [arrays[0].op for _, arrays in taken]}
-        return self._element(taken)
-
-    def close(self):
-        self._source.close()
-        self.pipeline.close()
-
-    def _next(self, replica):
-        device = self._recipe.devices[replica]
-        with tf.device(device if ":CPU:" in device.upper() else "/CPU:0"):
-            source = tf.constant(self._source.address, tf.int64)
-            return _tf_ops.next_arrays(source, tf.constant(replica, tf.int64), self._recipe.elements.flat_specs)
-
-    def _element(self, taken):
-        recipe = self._recipe
-        mapper = recipe.mapper
-        if mapper is None:
-            elements = []
-            for device, (_, arrays) in zip(recipe.devices, taken):
-                with tf.device(device):
-                    elements.append(recipe.elements.compose([tf.identity(array) for array in arrays]))
-        elif recipe.dependent:
-            flats = mapper([array for _, arrays in taken for array in arrays], taken[0][0])
-            elements = [mapper.pack(flat) for flat in flats]
-        else:
-            elements = []
-            for device, (seed, arrays) in zip(recipe.devices, taken):
-                with tf.device("/CPU:0" if recipe.map_device == "host" else device):
-                    elements += [mapper.pack(flat) for flat in mapper(arrays, seed)]
-        if len(elements) == 1:
-            return elements[0]
-        return tf.nest.map_structure(lambda *parts: values.PerReplica(parts), *elements)
 
 
 def self_test():

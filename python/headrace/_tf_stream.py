@@ -119,6 +119,7 @@ class Stream:
         self._worker = None
         self.pipeline = None
         self.pipeline = recipe.dataset._open(position)
+        self.before = position.batches if position is not None else 0  # batches before this stream
         maker = Maker(recipe, self.pipeline)
         if recipe.mapper is not None:
             self._worker = Worker(maker, recipe.ahead)

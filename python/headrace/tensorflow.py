@@ -4,21 +4,23 @@
     strategy = tf.distribute.MirroredStrategy()
     model.fit(headrace.tensorflow.distribute(train, strategy, structure=("image", "label")), epochs=10)
 
-`distribute` gives a distributed dataset for Keras and for custom loops, `dataset` a tf.data.Dataset. TensorFlow 2.16 or
-later is imported with this module, and by nothing else in headrace.
+`distribute` gives a distributed dataset for Keras and for custom loops, `dataset` a tf.data.Dataset. `BackupAndRestore` and
+`checkpointable` save where the data stands together with the model. TensorFlow 2.16 or later is imported with this module, and
+by nothing else in headrace.
 """
 
 import logging
 
 import tensorflow as tf
 
+from ._tf_checkpoint import checkpointable
 from ._tf_dataset import make_dataset
 from ._tf_elements import Elements
 from ._tf_recipe import Recipe, batch_size
 from .errors import ArgumentError
 from .settings import value_of
 
-__all__ = ["dataset", "distribute"]
+__all__ = ["BackupAndRestore", "checkpointable", "dataset", "distribute"]
 
 _logger = logging.getLogger("headrace.tensorflow")
 _ROUTES = ("auto", "direct", "dataset")
@@ -78,6 +80,14 @@ def dataset(pipeline, structure=None, map=None):
         A tf.data.Dataset whose cardinality is known where the pipeline's is. It cannot be saved in a tf.train.Checkpoint.
     """
     return make_dataset(pipeline, structure, () if map is None else (map,))
+
+
+def __getattr__(name):
+    if name == "BackupAndRestore":  # imports Keras
+        from ._tf_backup import BackupAndRestore
+
+        return BackupAndRestore
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _route(asked):

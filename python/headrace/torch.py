@@ -16,6 +16,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from . import _core
 from .errors import ArgumentError
+from .progress import Progress
 from .structure import resolve
 
 RaggedTensor = collections.namedtuple("RaggedTensor", ("values", "row_splits"))
@@ -53,7 +54,7 @@ class DataLoader(IterableDataset):
         pipeline.refuse_functions("DataLoader")
         self._dataset = pipeline
         self._structure = structure
-        self._state = None
+        self._progress = Progress(pipeline)
         self._running = None
 
     def __len__(self):
@@ -70,31 +71,33 @@ class DataLoader(IterableDataset):
         if self._running is not None:
             self._running.close()
         self._running = batches = iter(self._dataset)
-        if self._state is not None:
-            batches.load_state_dict(self._state)
-            self._state = None
-        return self._iterate(batches)
+        state = self._progress.take_loaded()
+        if state is not None:
+            batches.load_state_dict(state)
+        return self._iterate(batches, self._progress.follow(batches))
 
-    def _iterate(self, batches):
+    def _iterate(self, batches, followed):
         build = None
         for batch in batches:
             share = batch.replicas[self.rank]
             if build is None:
                 build = resolve(self._structure, share.keys())
             yield build({name: to_torch(column) for name, column in share.items()}, _weigh)
+        self._progress.end(followed, batches.state_dict())
         batches.close()
         if self._running is batches:
             self._running = None
 
     def state_dict(self):
-        """Where the running iteration stands behind the last batch it yielded; {} before the first and after the end."""
-        if self._running is not None:
-            return self._running.state_dict()
-        return self._state or {}
+        """Where the iteration stands behind the last batch it yielded: a dict of str and int, {} before the first.
+
+        Behind the last batch of an iteration, once it has ended, it is where the next one starts, its epoch included.
+        """
+        return self._progress.state_dict()
 
     def load_state_dict(self, state):
         """The next iteration continues where `state` was taken."""
-        self._state = dict(state) or None
+        self._progress.load_state_dict(state)
 
 
 def to_torch(column):

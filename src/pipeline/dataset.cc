@@ -205,6 +205,8 @@ Result<bool> Dataset::find_indexes() const {
 
 void Dataset::set_epoch(std::int64_t epoch) const { shared_->next_epoch = epoch; }
 
+std::int64_t Dataset::next_epoch() const { return shared_->next_epoch; }
+
 Result<std::vector<std::string>> Dataset::check() const {
   HEADRACE_RETURN_IF_ERROR(status_);
   const auto* source = find_op<SourceOp>(op_);

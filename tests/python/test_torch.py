@@ -127,6 +127,24 @@ def test_resume(numbers):
     assert [batch["id"].tolist() for batch in again] == rest
 
 
+def test_the_state_behind_an_epoch_is_the_start_of_the_next(numbers):
+    def read(loader):
+        return [batch["id"].tolist() for batch in loader]
+
+    loader = hr.torch.DataLoader(dataset(numbers))
+    assert loader.state_dict() == {}
+    first, second = read(loader), None
+    state = loader.state_dict()
+    assert (state["epoch"], state["batches"]) == (1, 0)
+    second = read(loader)
+    again = hr.torch.DataLoader(dataset(numbers))
+    again.load_state_dict(state)
+    assert again.state_dict() == state
+    assert read(again) == second != first
+    again.load_state_dict({})
+    assert len(read(again)) == len(first)
+
+
 @pytest.mark.parametrize("arguments", [{"rank": 0}, {"rank": 2, "world_size": 2}, {"rank": -1, "world_size": 1}])
 def test_ranks_that_are_refused(numbers, arguments):
     with pytest.raises(ValueError, match="rank"):
