@@ -2,8 +2,8 @@
 # Every step looks at what is there first and leaves its stamp last, so that running again repairs a half-finished one.
 
 readonly DEBIAN_PACKAGES=(git g++ cmake ninja-build ccache mold clang-format libgtest-dev libgmock-dev zlib1g-dev libisal-dev
-  libzstd-dev libsnappy-dev libjpeg62-turbo-dev libpng-dev nlohmann-json3-dev python3 python3-venv python3-dev)
-readonly TEST_PACKAGES=(g++-aarch64-linux-gnu)
+  libzstd-dev libsnappy-dev libjpeg62-turbo-dev libpng-dev libcurl4-openssl-dev libssl-dev libpugixml-dev nlohmann-json3-dev python3 python3-venv python3-dev)
+readonly TEST_PACKAGES=(g++-aarch64-linux-gnu nginx-light)
 readonly LINT_PACKAGES=(clang clang-tidy)
 readonly VENV="$ROOT/.venv"
 readonly PYTHON="$VENV/bin/python"

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "headrace/file_provider.h"
 #include "headrace/filter.h"
 #include "headrace/position.h"
 #include "headrace/schema.h"
@@ -52,10 +53,16 @@ struct ReadOptions {
   std::optional<std::int64_t> max_record_bytes = std::nullopt;
   bool deterministic = true;  ///< false: interleave takes whichever shard is ready
   int stream_version = 1;
+  /// Finds and opens the files; null: they are local paths, and https://, http://, s3:// and gs:// URLs.
+  std::shared_ptr<const FileProvider> provider = nullptr;
   // performance
   std::optional<int> num_threads =
       std::nullopt;  ///< default: CPUs this process may use, ceil(min(affinity, cgroup quota))
   std::optional<std::int64_t> memory_bytes = std::nullopt;  ///< default: no limit
+  /// What may be kept on a local disk of files behind URLs, for later epochs and other processes; default: nothing is.
+  std::optional<std::int64_t> cache_bytes = std::nullopt;
+  /// Where; empty: HEADRACE_CACHE_DIR and its default, below `objects`.
+  std::string cache_dir;
 };
 
 struct InterleaveOptions {

@@ -40,6 +40,7 @@ struct Report {
   std::vector<SkippedRegion> skipped_regions;  ///< the first 1000 of them
   double consumer_wait_seconds = 0;            ///< time next() spent waiting
   int threads = 0;
+  std::string io;                 ///< who reads the files: "engine", or the name of the FileProvider
   std::int64_t record_bytes = 0;  ///< memory in record blocks
   std::int64_t batch_bytes = 0;   ///< memory in batches that the pipeline still owns
   std::int64_t held_by_consumer_bytes = 0;

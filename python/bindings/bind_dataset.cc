@@ -15,6 +15,7 @@
 #include "headrace/dataset.h"
 #include "headrace/pipeline.h"
 #include "pipeline_handle.h"
+#include "python_files.h"
 #include "read_options.h"
 #include "waiting.h"
 
@@ -27,10 +28,13 @@ namespace {
 DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, const std::string& compression,
                           const std::string& verify, const std::string& on_corrupt, const std::string& on_mismatch,
                           std::int64_t max_skipped, std::optional<std::int64_t> max_record_bytes, bool deterministic,
-                          std::optional<int> num_threads, std::optional<std::int64_t> memory_bytes,
-                          int stream_version) {
+                          std::optional<int> num_threads, std::optional<std::int64_t> memory_bytes, int stream_version,
+                          const nb::object& provider, std::optional<std::int64_t> cache_bytes,
+                          const nb::bytes& cache_dir) {
   Files list{.is_list = is_list};
   for (const nb::bytes& file : files) list.items.emplace_back(to_view(file));
+  std::shared_ptr<const FileProvider> files_of_python;
+  if (!provider.is_none()) files_of_python = make_python_files(provider);
   const ReadOptions options = {.compression = to_compression(compression),
                                .verify = to_verify(verify),
                                .on_corrupt = to_on_corrupt(on_corrupt),
@@ -39,15 +43,18 @@ DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, con
                                .max_record_bytes = max_record_bytes,
                                .deterministic = deterministic,
                                .stream_version = stream_version,
+                               .provider = std::move(files_of_python),
                                .num_threads = num_threads,
-                               .memory_bytes = memory_bytes};
+                               .memory_bytes = memory_bytes,
+                               .cache_bytes = cache_bytes,
+                               .cache_dir = std::string(to_view(cache_dir))};
   return {TFRecordDataset(std::move(list), options), nullptr};
 }
 
 std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optional<Position>& position) {
   Result<Pipeline> pipeline = cancelled("not opened");
   {
-    const WithoutGil release;
+    const WithoutGilInterruptible release;
     pipeline = self.dataset.open(position);
   }
   return std::make_unique<PipelineHandle>(std::make_shared<Pipeline>(unwrap(std::move(pipeline))), self.schema);
@@ -56,7 +63,7 @@ std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optio
 nb::list check(const DatasetHandle& self) {
   Result<std::vector<std::string>> warnings = cancelled("not checked");
   {
-    const WithoutGil release;
+    const WithoutGilInterruptible release;
     warnings = self.dataset.check();
   }
   nb::list texts;
@@ -172,7 +179,7 @@ void bind_dataset(nb::module_& m) {
           [](const DatasetHandle& self) {
             Result<bool> found = false;
             {
-              const WithoutGil release;
+              const WithoutGilInterruptible release;
               found = self.dataset.find_indexes();
             }
             return unwrap(std::move(found));
@@ -191,7 +198,8 @@ void bind_dataset(nb::module_& m) {
 
   m.def("tfrecord_dataset", make_source, "files"_a, "is_list"_a, "compression"_a, "verify"_a, "on_corrupt"_a,
         "on_mismatch"_a, "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a, "num_threads"_a.none(),
-        "memory_bytes"_a.none(), "stream_version"_a, "The source of a Dataset.");
+        "memory_bytes"_a.none(), "stream_version"_a, "provider"_a.none() = nb::none(),
+        "cache_bytes"_a.none() = nb::none(), "cache_dir"_a = nb::bytes("", 0), "The source of a Dataset.");
 }
 
 }  // namespace headrace::python

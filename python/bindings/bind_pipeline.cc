@@ -151,6 +151,7 @@ void bind_report(nb::module_& m) {
       .def_ro("threads", &Report::threads)
       .def_ro("record_bytes", &Report::record_bytes, "Memory in record blocks.")
       .def_ro("batch_bytes", &Report::batch_bytes, "Memory in batches that the pipeline still owns.")
+      .def_ro("io", &Report::io, "Who reads the files: 'engine', or 'Python IO' with open= and fsspec.")
       .def_ro("held_by_consumer_bytes", &Report::held_by_consumer_bytes)
       .def(
           "to_json", [](const Report& self) { return text_to_python(to_json(self)); }, "The report as JSON text.");

@@ -37,7 +37,7 @@ struct WriterHandle {
 nb::bytes next_record(ReaderHandle& self) {
   Result<std::optional<std::string>> record = std::optional<std::string>();
   {
-    const WithoutGil release;
+    const WithoutGilInterruptible release;
     std::lock_guard lock(self.turn);
     if (!self.reader) {
       record = cancelled("the reader is closed");
@@ -123,7 +123,13 @@ void bind_record(nb::module_& m) {
             const ReadOptions options = {.compression = to_compression(compression),
                                          .verify = to_verify(verify),
                                          .max_record_bytes = max_record_bytes};
-            new (self) ReaderHandle(unwrap(RecordReader::open(std::string(to_view(path)), options)));
+            Result<RecordReader> reader = cancelled("not opened");
+            {
+              const std::string name(to_view(path));
+              const WithoutGilInterruptible release;
+              reader = RecordReader::open(name, options);
+            }
+            new (self) ReaderHandle(unwrap(std::move(reader)));
           },
           "path"_a, "compression"_a = "auto", "verify"_a = "full", "max_record_bytes"_a = nb::none())
       .def("__iter__", [](nb::handle_t<ReaderHandle> self) { return nb::borrow(self); })

@@ -35,13 +35,19 @@ void init_verifier(VerifierHandle* self, const nb::bytes& path, const std::strin
     copy = unwrap(RecordWriter::open(std::string(to_view(*copy_to)), options));
   }
   const VerifyOptions options = {.compression = to_compression(compression), .max_record_bytes = max_record_bytes};
-  new (self) VerifierHandle(unwrap(ShardVerifier::open(std::string(to_view(path)), options, std::move(copy))));
+  Result<ShardVerifier> verifier = cancelled("not opened");
+  {
+    const std::string name(to_view(path));
+    const WithoutGilInterruptible release;
+    verifier = ShardVerifier::open(name, options, std::move(copy));
+  }
+  new (self) VerifierHandle(unwrap(std::move(verifier)));
 }
 
 bool step(VerifierHandle& self) {
   Result<bool> stepped = false;
   {
-    const WithoutGil release;
+    const WithoutGilInterruptible release;
     std::lock_guard lock(self.turn);
     stepped = self.verifier.step();
   }
@@ -75,7 +81,7 @@ nb::list found_files(const std::vector<nb::bytes>& files, bool is_list) {
   for (const nb::bytes& file : files) wanted.items.emplace_back(to_view(file));
   Result<FoundFiles> found = cancelled("not looked for");
   {
-    const WithoutGil release;
+    const WithoutGilInterruptible release;
     found = find_files(wanted);
   }
   nb::list paths;

@@ -16,6 +16,8 @@ nb::object number_or_none(std::int64_t number) {
 }  // namespace
 
 void raise(const Status& failure) {
+  // A signal whose handler raised ended the call.
+  if (failure.code() == StatusCode::kCancelled && PyErr_Occurred() != nullptr) throw nb::python_error();
   const Where& where = failure.where();
   const std::string_view code = to_string(failure.code());
   nb::object from_status = nb::module_::import_("headrace.errors").attr("from_status");

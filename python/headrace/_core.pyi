@@ -769,6 +769,10 @@ class Report:
         """Memory in batches that the pipeline still owns."""
 
     @property
+    def io(self) -> str:
+        """Who reads the files: 'engine', or 'Python IO' with open= and fsspec."""
+
+    @property
     def held_by_consumer_bytes(self) -> int: ...
 
     def to_json(self) -> object:
@@ -888,7 +892,7 @@ class Dataset:
     def ops(self) -> list:
         """The declared steps as (id, name, arguments), the source first."""
 
-def tfrecord_dataset(files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int) -> Dataset:
+def tfrecord_dataset(files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int, provider: object | None = None, cache_bytes: int | None = None, cache_dir: bytes = ...) -> Dataset:
     """The source of a Dataset."""
 
 def tensorflow_columns(dataset: Dataset) -> list:

@@ -6,7 +6,7 @@ The steps and their order: TFRecordDataset, then {shard, take, skip, filter, int
 
 import os
 
-from . import _core, arguments, key_patterns
+from . import _core, arguments, key_patterns, provided
 from .compiled import address_of
 from .errors import ArgumentError, Error
 from .features import to_schema
@@ -262,7 +262,9 @@ class TFRecordDataset(Dataset):
 
     Args:
         files: a str or path: an existing file, else a pattern (`*`, `?`, `[...]`), or a folder (its record files, by
-            content); or a list of literal paths. Patterns and folders are read in byte order, lists as given.
+            content); or a list of literal paths. Patterns and folders are read in byte order, lists as given. All of them may
+            be URLs: s3:// and gs:// with patterns and folders, https:// and http:// without; those of other schemes are read
+            through fsspec, when it is installed.
         compression: "auto" (by content), "none", "gzip", "zlib", "zstd", "snappy" (its framing format).
         verify: which checksums are checked: "full", "header", "off".
         on_corrupt: "raise", or "skip": leave damaged records out and report them (report().skipped_regions).
@@ -273,6 +275,10 @@ class TFRecordDataset(Dataset):
         deterministic: False lets the interleave take whichever shard is ready.
         num_threads: worker threads; None: the CPUs this process may use.
         memory_bytes: budget for records and batches; None: no limit.
+        open: a function of one path that gives a binary file object with seek(); for files that only Python can read
+            (report().io is "Python IO" then). The paths are literal. It and the files are used by threads of the engine.
+        cache_bytes: what may be kept on the local disk of files behind URLs, for later epochs and other processes; None: nothing.
+        cache_dir: where; None: `objects` in the folder of HEADRACE_CACHE_DIR.
         stream_version: version of the order; 1 is the only one.
 
     Raises:
@@ -292,12 +298,18 @@ class TFRecordDataset(Dataset):
         num_threads=None,
         memory_bytes=None,
         stream_version=1,
+        open=None,
+        cache_bytes=None,
+        cache_dir=None,
     ):
         is_list = not isinstance(files, (str, bytes, os.PathLike))
         if is_list and not hasattr(files, "__iter__"):
             raise ArgumentError(f"files={files!r}: must be a path or a list of paths")
+        paths = [arguments.path("files", file) for file in (files if is_list else [files])]
+        if cache_dir is not None and cache_bytes is None:
+            raise ArgumentError("cache_dir: says where, cache_bytes must say how much")
         core = _core.tfrecord_dataset(
-            files=[arguments.path("files", file) for file in (files if is_list else [files])],
+            files=paths,
             is_list=is_list,
             compression=arguments.compression(compression),
             verify=str(verify),
@@ -309,5 +321,8 @@ class TFRecordDataset(Dataset):
             num_threads=None if num_threads is None else arguments.small_integer("num_threads", num_threads, minimum=1),
             memory_bytes=arguments.optional_integer("memory_bytes", memory_bytes, minimum=1),
             stream_version=arguments.small_integer("stream_version", stream_version),
+            provider=provided.provider(open, paths),
+            cache_bytes=arguments.optional_integer("cache_bytes", cache_bytes, minimum=1),
+            cache_dir=b"" if cache_dir is None else arguments.path("cache_dir", cache_dir),
         )
         super().__init__(core)

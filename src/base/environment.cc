@@ -26,6 +26,14 @@ std::optional<T> parse_whole(const char* first, const char* last) {
   return value;
 }
 
+Result<int> number_in(const char* name, int least, int most, int otherwise, const char* wanted) {
+  const auto text = variable(name);
+  if (!text) return otherwise;
+  const auto value = parse_whole<int>(text->data(), text->data() + text->size());
+  if (!value || *value < least || *value > most) return bad_value(name, *text, wanted);
+  return *value;
+}
+
 // The first of `choices` is the default.
 Result<std::string> choice(const char* name, std::initializer_list<const char*> choices) {
   const std::string value = variable(name).value_or(*choices.begin());
@@ -77,6 +85,14 @@ Result<std::string> environment_log_level() {
 
 Result<std::string> environment_tf_route() { return choice("HEADRACE_TF_ROUTE", {"auto", "direct", "dataset"}); }
 
+Result<int> environment_remote_timeout() {
+  return number_in("HEADRACE_REMOTE_TIMEOUT", 1, 3600, 30, "a number of seconds from 1 to 3600");
+}
+
+Result<int> environment_remote_attempts() {
+  return number_in("HEADRACE_REMOTE_ATTEMPTS", 1, 100, 8, "a number from 1 to 100");
+}
+
 Result<std::string> environment_cache_dir() {
   if (const auto folder = variable("HEADRACE_CACHE_DIR")) {
     if (folder->front() == '/') return *folder;
@@ -93,8 +109,18 @@ Result<std::string> environment_cache_dir() {
 Status check_environment() {
   for (Status status : {environment_threads().status(), environment_memory_limit().status(), environment_cpu().status(),
                         environment_stall_seconds().status(), environment_log_level().status(),
-                        environment_cache_dir().status(), environment_tf_route().status()}) {
+                        environment_cache_dir().status(), environment_tf_route().status(),
+                        environment_remote_timeout().status(), environment_remote_attempts().status()}) {
     if (!status.ok()) return status;
+  }
+  return {};
+}
+
+std::string environment_text(const char* name) { return variable(name).value_or(std::string()); }
+
+std::string environment_ca_bundle() {
+  for (const char* name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    if (auto file = variable(name)) return *file;
   }
   return {};
 }

@@ -6,6 +6,8 @@
 // HEADRACE_STALL_SECONDS  a consumer that waits longer gets one warning; > 0, default 30
 // HEADRACE_LOG_LEVEL      level of Python's loggers `headrace.*`: notset, debug, info, warning, error, critical
 // HEADRACE_CACHE_DIR      folder for what can be made again, such as indexes; an absolute path
+// HEADRACE_REMOTE_TIMEOUT   seconds for a connection, and without data from a server; 1 to 3600, default 30
+// HEADRACE_REMOTE_ATTEMPTS  of a request without any progress; 1 to 100, default 8
 // HEADRACE_TF_ROUTE       what route="auto" of the TensorFlow adapter means: auto, direct, dataset
 #pragma once
 
@@ -24,6 +26,8 @@ Result<std::string> environment_cpu();
 Result<double> environment_stall_seconds();
 Result<std::string> environment_log_level();
 Result<std::string> environment_tf_route();
+Result<int> environment_remote_timeout();
+Result<int> environment_remote_attempts();
 
 /// HEADRACE_CACHE_DIR, else XDG_CACHE_HOME/headrace, else HOME/.cache/headrace; empty when there is none of these.
 Result<std::string> environment_cache_dir();
@@ -32,6 +36,11 @@ Result<std::string> environment_cache_dir();
 Status check_environment();
 /// Whether the variable has a value.
 bool is_in_environment(const char* name);
+
+/// A variable that belongs to somebody else, such as AWS_REGION; empty when it has no value.
+std::string environment_text(const char* name);
+/// The file of CA certificates that one of the usual variables names; empty when none does.
+std::string environment_ca_bundle();
 
 /// How many worker processes share this host: LOCAL_WORLD_SIZE, else SLURM_NTASKS_PER_NODE, else 1.
 int environment_local_processes();

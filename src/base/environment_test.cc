@@ -63,13 +63,33 @@ TEST(Environment, BadValuesNameVariableAndValue) {
 }
 
 TEST(Environment, TheCheckReadsEveryVariable) {
-  for (const char* name : {"HEADRACE_THREADS", "HEADRACE_MEMORY_LIMIT", "HEADRACE_CPU", "HEADRACE_STALL_SECONDS",
-                           "HEADRACE_LOG_LEVEL", "HEADRACE_CACHE_DIR", "HEADRACE_TF_ROUTE"}) {
+  for (const char* name :
+       {"HEADRACE_THREADS", "HEADRACE_MEMORY_LIMIT", "HEADRACE_CPU", "HEADRACE_STALL_SECONDS", "HEADRACE_LOG_LEVEL",
+        "HEADRACE_CACHE_DIR", "HEADRACE_TF_ROUTE", "HEADRACE_REMOTE_TIMEOUT", "HEADRACE_REMOTE_ATTEMPTS"}) {
     const Variable variable(name, "nonsense");
     const Status status = check_environment();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(status.message().rfind(std::string(name) + "='nonsense' is not ", 0), 0U) << status.message();
   }
+}
+
+TEST(Environment, RemoteLimits) {
+  EXPECT_EQ(*environment_remote_timeout(), 30);
+  EXPECT_EQ(*environment_remote_attempts(), 8);
+  const Variable timeout("HEADRACE_REMOTE_TIMEOUT", "3600");
+  EXPECT_EQ(*environment_remote_timeout(), 3600);
+  for (const char* bad : {"0", "3601", "-1", "2.5", "30s"}) {
+    const Variable variable("HEADRACE_REMOTE_TIMEOUT", bad);
+    EXPECT_EQ(environment_remote_timeout().status().message(),
+              "HEADRACE_REMOTE_TIMEOUT='" + std::string(bad) + "' is not a number of seconds from 1 to 3600");
+  }
+}
+
+TEST(Environment, TheFirstCaBundle) {
+  const Variable ssl("SSL_CERT_FILE", "/ssl.pem");
+  EXPECT_EQ(environment_ca_bundle(), "/ssl.pem");
+  const Variable curl("CURL_CA_BUNDLE", "/curl.pem");
+  EXPECT_EQ(environment_ca_bundle(), "/curl.pem");
 }
 
 TEST(Environment, TheCacheFolder) {

@@ -65,6 +65,7 @@ std::string to_json(const Report& report) {
   for (const SkippedRegion& region : report.skipped_regions) json["skipped_regions"].push_back(region_json(region));
   json["consumer_wait_seconds"] = report.consumer_wait_seconds;
   json["threads"] = report.threads;
+  json["io"] = report.io;
   json["record_bytes"] = report.record_bytes;
   json["batch_bytes"] = report.batch_bytes;
   json["held_by_consumer_bytes"] = report.held_by_consumer_bytes;

@@ -10,8 +10,8 @@
 #include "pipeline/grammar.h"
 #include "pipeline/op.h"
 #include "pipeline/open.h"
+#include "pipeline/source_files.h"
 #include "replica/plan.h"
-#include "shard/file_list.h"
 
 namespace headrace {
 
@@ -58,7 +58,8 @@ Status check_read_options(const ReadOptions& options) {
   return first_failure({at_least(kOp, "max_skipped", options.max_skipped, 0),
                         at_least(kOp, "max_record_bytes", options.max_record_bytes.value_or(1), 1),
                         at_least(kOp, "num_threads", options.num_threads.value_or(1), 1),
-                        at_least(kOp, "memory_bytes", options.memory_bytes.value_or(1), 1), check_environment()});
+                        at_least(kOp, "memory_bytes", options.memory_bytes.value_or(1), 1),
+                        at_least(kOp, "cache_bytes", options.cache_bytes.value_or(1), 1), check_environment()});
 }
 
 std::int64_t draw_seed() {
@@ -191,7 +192,10 @@ std::optional<std::int64_t> Dataset::epoch_cardinality() const {
 Result<bool> Dataset::find_indexes() const {
   HEADRACE_RETURN_IF_ERROR(status_);
   const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_shards({source->files.items, source->files.is_list}));
+  // Indexes are those of local files; no server is asked.
+  const std::vector<std::string>& items = source->files.items;
+  if (source->options.provider != nullptr || std::any_of(items.begin(), items.end(), is_remote)) return false;
+  HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_source_files(*source));
   std::int64_t records = 0;
   for (const ShardFile& file : shards.files) {
     HEADRACE_ASSIGN_OR_RETURN(const std::optional<RecordIndex> index, find_index(file.path));
@@ -210,7 +214,7 @@ std::int64_t Dataset::next_epoch() const { return shared_->next_epoch; }
 Result<std::vector<std::string>> Dataset::check() const {
   HEADRACE_RETURN_IF_ERROR(status_);
   const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(ShardList shards, find_shards({source->files.items, source->files.is_list}));
+  HEADRACE_ASSIGN_OR_RETURN(ShardList shards, find_source_files(*source));
   return shards.warnings;
 }
 

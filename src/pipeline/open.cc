@@ -5,6 +5,7 @@
 #include "base/environment.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
+#include "pipeline/source_files.h"
 #include "pipeline/wiring.h"
 #include "runtime/cpu_budget.h"
 #include "tensor/batch_parser.h"
@@ -40,7 +41,7 @@ Result<std::shared_ptr<Pipeline::Impl>> Pipeline::Impl::open(const std::shared_p
 
 Status Pipeline::Impl::find_files() {
   const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(ShardList found, find_shards({source->files.items, source->files.is_list}));
+  HEADRACE_ASSIGN_OR_RETURN(ShardList found, find_source_files(*source));
   shards_ = std::make_shared<ShardList>(std::move(found));
   for (const std::string& warning : shards_->warnings) warnings_.add(warning, warning);
   return {};

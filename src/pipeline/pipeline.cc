@@ -29,6 +29,7 @@ void Pipeline::Impl::close() {
   if (closed_) return;
   closed_ = true;
   if (executor_) executor_->stop();
+  if (shards_) shards_->stop.request_stop();
   if (work_) work_->close();
   if (io_) io_->close();
 }
@@ -117,6 +118,7 @@ Report Pipeline::Impl::report() const {
   add_stage("deliver", deliver_probe_);
   report.transforms = parser_->transform_reports();
   report.warnings = warnings_.texts();
+  for (std::string& text : shards_->later->texts()) report.warnings.push_back(std::move(text));
   for (const Op* op : ops_in_order(op_)) {
     if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) report.seeds.push_back(*shuffle->options.seed);
   }
@@ -125,6 +127,8 @@ Report Pipeline::Impl::report() const {
   report.skipped_regions = skipped_->first();
   report.consumer_wait_seconds = report.stages.back().starved_seconds;
   report.threads = threads_;
+  const FileProvider* provider = source_options_.read.provider.get();
+  report.io = provider != nullptr ? provider->name() : "engine";
   report.record_bytes = blocks_.bytes_in_use();
   report.batch_bytes = executor_->ready_bytes();
   report.held_by_consumer_bytes =

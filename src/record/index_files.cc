@@ -15,6 +15,7 @@
 #include "record/shard_reader.h"
 #include "shard/byte_sink.h"
 #include "shard/file.h"
+#include "shard/remote.h"
 #include "shard/shard_names.h"
 
 namespace headrace {
@@ -91,10 +92,11 @@ Result<std::string> index_path(const std::string& path, IndexPlace place) {
 }
 
 Result<RecordIndex> build_index(const std::string& path, const VerifyOptions& options) {
+  if (is_remote(path)) return invalid_argument("an index is made of a local file; " + path + " is a URL");
   RecordIndex index;
   HEADRACE_ASSIGN_OR_RETURN(index.identity, identity_of(path));
   BlockPool blocks;
-  ShardReader reader(&blocks, path, 0,
+  ShardReader reader(&blocks, {.path = path}, 0,
                      {.compression = options.compression, .max_record_bytes = options.max_record_bytes}, {});
   for (;;) {
     ShardPiece piece;

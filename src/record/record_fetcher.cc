@@ -49,7 +49,8 @@ class ShardFetcher : public RecordFetcher {
                         .offset = static_cast<std::int64_t>(id.offset)};
       if (i == 0 || ids[order[i - 1]].shard != id.shard) {
         located = open_located(context_, options_, id.shard).has_value();
-        auto opened = open_byte_source(where.path, static_cast<Compression>(options_.read.compression));
+        auto opened =
+            open_byte_source(context_.shards->files[id.shard], static_cast<Compression>(options_.read.compression));
         if (!opened.ok()) return opened.status().with(where);
         source = std::move(*opened);
       }

@@ -1,12 +1,15 @@
+#include <utility>
+
 #include "headrace/records.h"
 #include "record/shard_reader.h"
 #include "record/source.h"
+#include "shard/file_list.h"
 
 namespace headrace {
 
 struct RecordReader::Impl {
-  Impl(const std::string& path, const ReadOptions& options)
-      : skipped(options.max_skipped), reader(&blocks, path, 0, options, {}) {}
+  Impl(ShardFile file, const ReadOptions& options)
+      : skipped(options.max_skipped), reader(&blocks, std::move(file), 0, options, {}) {}
   ~Impl() { release_block(); }
 
   void release_block() {
@@ -46,7 +49,8 @@ RecordReader& RecordReader::operator=(RecordReader&&) noexcept = default;
 RecordReader::~RecordReader() = default;
 
 Result<RecordReader> RecordReader::open(const std::string& path, const ReadOptions& options) {
-  auto impl = std::make_unique<Impl>(path, options);
+  HEADRACE_ASSIGN_OR_RETURN(ShardFile file, find_shard(path));
+  auto impl = std::make_unique<Impl>(std::move(file), options);
   impl->next_block();
   // What is wrong with the file itself is said here; damaged records are said by next(), in their place.
   if (!impl->failure.ok() && impl->failure.code() != StatusCode::kDataLoss) return impl->failure;

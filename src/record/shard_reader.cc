@@ -27,10 +27,10 @@ static_assert(static_cast<int>(Compression::kSnappy) == static_cast<int>(Compres
 
 }  // namespace
 
-ShardReader::ShardReader(BlockPool* blocks, std::string path, std::uint32_t shard, const ReadOptions& options,
+ShardReader::ShardReader(BlockPool* blocks, ShardFile file, std::uint32_t shard, const ReadOptions& options,
                          ShardPlace start)
     : blocks_(blocks),
-      path_(std::move(path)),
+      file_(std::move(file)),
       shard_(shard),
       options_(options),
       scan_options_{.verify = options.verify, .max_length = length_limit(options)},
@@ -44,7 +44,8 @@ ShardReader::~ShardReader() {
 
 Where ShardReader::here() const {
   const std::uint64_t offset = block_ != nullptr ? block_->stream_offset + scanned_ : start_.offset;
-  return {.path = path_, .record = static_cast<std::int64_t>(ordinal_), .offset = static_cast<std::int64_t>(offset)};
+  return {
+      .path = file_.path, .record = static_cast<std::int64_t>(ordinal_), .offset = static_cast<std::int64_t>(offset)};
 }
 
 std::string ShardReader::at(const char* what) const {
@@ -53,6 +54,7 @@ std::string ShardReader::at(const char* what) const {
 
 ReadStep ShardReader::step(bool may_wait, ShardPiece* piece) {
   if (phase_ == Phase::kClosed) {
+    if (!may_wait && file_.origin != nullptr) return ReadStep::kWouldWait;
     const Status opened = open();
     if (!opened.ok()) damaged(opened, 0);
   }
@@ -76,7 +78,7 @@ ReadStep ShardReader::step(bool may_wait, ShardPiece* piece) {
 }
 
 Status ShardReader::open() {
-  Result<std::unique_ptr<ByteSource>> source = open_byte_source(path_, compression_of(options_.compression));
+  Result<std::unique_ptr<ByteSource>> source = open_byte_source(file_, compression_of(options_.compression));
   if (!source.ok()) return source.status().with(here());
   source_ = std::move(*source);
   compression_ = source_->compression();
@@ -215,7 +217,7 @@ bool ShardReader::stream_holds() {
   if (!source_failure_.ok()) return false;
   if (stream_holds_) return *stream_holds_;
   stream_holds_ = false;
-  const Result<std::unique_ptr<ByteSource>> again = open_byte_source(path_, compression_);
+  const Result<std::unique_ptr<ByteSource>> again = open_byte_source(file_, compression_);
   if (!again.ok()) return false;
   std::vector<std::uint8_t> bytes(kSmallestBlockBytes);
   Result<std::size_t> n = bytes.size();

@@ -39,7 +39,7 @@ struct ShardPiece {
 
 class ShardReader {
  public:
-  ShardReader(BlockPool* blocks, std::string path, std::uint32_t shard, const ReadOptions& options, ShardPlace start);
+  ShardReader(BlockPool* blocks, ShardFile file, std::uint32_t shard, const ReadOptions& options, ShardPlace start);
   ShardReader(const ShardReader&) = delete;
   ShardReader& operator=(const ShardReader&) = delete;
   ~ShardReader();
@@ -89,7 +89,7 @@ class ShardReader {
 
   // constant after construction
   BlockPool* const blocks_;
-  const std::string path_;
+  const ShardFile file_;
   const std::uint32_t shard_;
   const ReadOptions options_;
   const ScanOptions scan_options_;

@@ -22,7 +22,7 @@ struct Reading {
 Reading read_file(const std::string& path, const ReadOptions& options = {}, ShardPlace start = {}) {
   BlockPool blocks;
   Reading reading;
-  ShardReader reader(&blocks, path, 0, options, start);
+  ShardReader reader(&blocks, {.path = path}, 0, options, start);
   for (;;) {
     ShardPiece piece;
     const ReadStep step = reader.step(true, &piece);

@@ -70,7 +70,7 @@ void ShardStream::submit(bool may_wait, std::uint64_t distance) {
 ReadStep ShardStream::read(bool may_wait, ShardPiece* piece) {
   if (locator_) {
     if (const std::optional<ReadStep> step = locator_->step(may_wait, piece)) return *step;
-    reader_.emplace(shared_->context.blocks, shared_->context.shards->files[shard_].path, shard_, shared_->options.read,
+    reader_.emplace(shared_->context.blocks, shared_->context.shards->files[shard_], shard_, shared_->options.read,
                     locator_->place());
     locator_.reset();
   }

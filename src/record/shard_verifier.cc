@@ -19,8 +19,8 @@ ReadOptions read_options(const VerifyOptions& options) {
 }  // namespace
 
 struct ShardVerifier::Impl {
-  Impl(const std::string& path, const VerifyOptions& options, std::optional<RecordWriter> copy_in)
-      : reader(&blocks, path, 0, read_options(options), {}), copy(std::move(copy_in)) {}
+  Impl(ShardFile file, const VerifyOptions& options, std::optional<RecordWriter> copy_in)
+      : reader(&blocks, std::move(file), 0, read_options(options), {}), copy(std::move(copy_in)) {}
 
   /// Counts and copies the records of `block`, and gives it back.
   Status take(RecordBlock* block, std::uint64_t* bytes) {
@@ -56,7 +56,8 @@ Result<ShardVerifier> ShardVerifier::open(const std::string& path, const VerifyO
   if (options.max_record_bytes.value_or(1) < 1) {
     return invalid_argument("max_record_bytes=" + std::to_string(*options.max_record_bytes) + " must be >= 1");
   }
-  return ShardVerifier(std::make_unique<Impl>(path, options, std::move(copy)));
+  HEADRACE_ASSIGN_OR_RETURN(ShardFile file, find_shard(path));
+  return ShardVerifier(std::make_unique<Impl>(std::move(file), options, std::move(copy)));
 }
 
 Result<bool> ShardVerifier::step() {

@@ -15,6 +15,8 @@ Result<std::vector<Setting>> environment() {
   HEADRACE_ASSIGN_OR_RETURN(std::string log_level, environment_log_level());
   HEADRACE_ASSIGN_OR_RETURN(const std::string cache_dir, environment_cache_dir());
   HEADRACE_ASSIGN_OR_RETURN(std::string tf_route, environment_tf_route());
+  HEADRACE_ASSIGN_OR_RETURN(const int remote_timeout, environment_remote_timeout());
+  HEADRACE_ASSIGN_OR_RETURN(const int remote_attempts, environment_remote_attempts());
   std::ostringstream seconds;
   seconds << stall_seconds;
 
@@ -28,6 +30,8 @@ Result<std::vector<Setting>> environment() {
   add("HEADRACE_STALL_SECONDS", seconds.str());
   add("HEADRACE_LOG_LEVEL", std::move(log_level));
   add("HEADRACE_CACHE_DIR", cache_dir.empty() ? "none" : cache_dir);
+  add("HEADRACE_REMOTE_TIMEOUT", std::to_string(remote_timeout));
+  add("HEADRACE_REMOTE_ATTEMPTS", std::to_string(remote_attempts));
   add("HEADRACE_TF_ROUTE", std::move(tf_route));
   return settings;
 }

@@ -10,6 +10,8 @@ namespace headrace {
 namespace {
 
 constexpr int kIoThreads = 8;
+// At 30 ms of latency and 100 MB/s a connection, pieces of 4 MiB need 17 of them for 1 GB/s.
+constexpr int kNetworkThreads = 32;
 
 // One shared pool per process: a child of fork() has none of the parent's threads, so it must not find the parent's pool.
 class SharedPool {
@@ -59,6 +61,11 @@ std::shared_ptr<WorkerPool> WorkerPool::shared(int threads) {
 std::shared_ptr<WorkerPool> WorkerPool::shared_io() {
   static SharedPool shared;
   return shared.get("headrace io", kIoThreads);
+}
+
+std::shared_ptr<WorkerPool> WorkerPool::shared_network() {
+  static SharedPool shared;
+  return shared.get("headrace net", kNetworkThreads);
 }
 
 int WorkerPool::threads() const {

@@ -2,7 +2,7 @@
 //
 // Always the task with the smallest priority number runs first, over all groups; equal numbers in order of submission. A
 // group never has more than `max_running` tasks running. Tasks are coarse: a block to read, a range of rows to parse.
-// Tasks must not block on other tasks; they may block on the operating system only in the pool of IO threads.
+// Tasks must not block on other tasks; they may block on the operating system only in the pools of IO and network threads.
 // All calls may be concurrent. Destroying a group drops its waiting tasks and waits for its running ones.
 #pragma once
 
@@ -33,6 +33,8 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   static std::shared_ptr<WorkerPool> shared(int threads);
   /// The few threads for IO that blocks.
   static std::shared_ptr<WorkerPool> shared_io();
+  /// One thread for each request to a server that may be on its way.
+  static std::shared_ptr<WorkerPool> shared_network();
 
   int threads() const;
 

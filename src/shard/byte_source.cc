@@ -3,7 +3,6 @@
 #include <array>
 
 #include "shard/content.h"
-#include "shard/file.h"
 #include "shard/inflate_source.h"
 #include "shard/plain_source.h"
 
@@ -19,13 +18,13 @@ Status wrong_compression(const std::string& path, Compression wanted, std::span<
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path, Compression compression) {
-  HEADRACE_ASSIGN_OR_RETURN(File file, File::open(path));
-  if (compression == Compression::kNone || file.size() == 0) {
+Result<std::unique_ptr<ByteSource>> open_byte_source(const ShardFile& shard, Compression compression) {
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, open_stored_file(shard));
+  if (compression == Compression::kNone || file->size() == 0) {
     return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(file)));
   }
   std::array<std::uint8_t, kContentBytes> bytes;
-  HEADRACE_ASSIGN_OR_RETURN(const std::size_t n, file.read_at(bytes.data(), bytes.size(), 0));
+  HEADRACE_ASSIGN_OR_RETURN(const std::size_t n, file->read_at(bytes.data(), bytes.size(), 0));
   const std::span<const std::uint8_t> head(bytes.data(), n);
   const Compression found = detect_compression(head);
   if (compression == Compression::kAuto) {
@@ -36,7 +35,7 @@ Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path, Co
   }
   // One byte decides nothing; the inflater says that the header is cut. It also knows best what is wrong behind gzip's magic.
   const bool is_damaged_gzip = compression == Compression::kGzip && n >= 2 && head[0] == 0x1F && head[1] == 0x8B;
-  if (n >= 2 && found != compression && !is_damaged_gzip) return wrong_compression(path, compression, head);
+  if (n >= 2 && found != compression && !is_damaged_gzip) return wrong_compression(shard.path, compression, head);
   return make_inflate_source(std::move(file), compression);
 }
 

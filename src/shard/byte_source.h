@@ -12,6 +12,7 @@
 
 #include "headrace/status.h"
 #include "shard/compression.h"
+#include "shard/stored_file.h"
 
 namespace headrace {
 
@@ -21,7 +22,7 @@ class ByteSource {
 
   /// Reads up to `size` bytes to `data`; fewer only at the end of data or just before a failure.
   virtual Result<std::size_t> read(std::uint8_t* data, std::size_t size) = 0;
-  /// What of it can be had without waiting for a disk, which may be less than `size`; nothing when not even one byte can
+  /// What of it can be had without waiting for a disk or a network, which may be less than `size`; nothing when not even one byte can
   /// (then call read(), on an IO thread).
   virtual std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size) = 0;
   /// Goes to byte `offset` of the uncompressed stream; compressed sources inflate from the start.
@@ -35,7 +36,8 @@ class ByteSource {
   virtual Compression compression() const = 0;
 };
 
-/// Opens `path`. kAuto looks at the first bytes; an explicit compression wins and is an error where the content differs.
-Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path, Compression compression);
+/// Opens `file`. kAuto looks at the first bytes; an explicit compression wins and is an error where the content differs.
+/// May wait unless it is a local file.
+Result<std::unique_ptr<ByteSource>> open_byte_source(const ShardFile& file, Compression compression);
 
 }  // namespace headrace

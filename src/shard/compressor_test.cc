@@ -66,7 +66,7 @@ class Formats : public ::testing::TestWithParam<Compression> {
   Unpacked unpack(const std::string& file, std::size_t step = 10'000) const {
     std::filesystem::remove(path_);  // some file systems sync a file that is cut and written again
     std::ofstream(path_, std::ios::binary) << file;
-    const auto source = open_byte_source(path_, Compression::kAuto);
+    const auto source = open_byte_source({.path = path_}, Compression::kAuto);
     EXPECT_TRUE(source.ok()) << source.status().to_string();
     Unpacked all;
     all.found = (*source)->compression();
@@ -139,7 +139,7 @@ TEST_P(Formats, NoDamageGoesUnseen) {
 TEST_P(Formats, SeeksForwardAndBack) {
   const std::string data = sample(400'000);
   unpack(pack(data, GetParam()));
-  const auto source = open_byte_source(path_, GetParam());
+  const auto source = open_byte_source({.path = path_}, GetParam());
   ASSERT_TRUE(source.ok());
   std::string got(100, '\0');
   for (const std::size_t offset : {350'000U, 10U, 200'000U, 0U}) {
@@ -155,7 +155,7 @@ TEST_P(Formats, TheNamedOneWins) {
   std::ofstream(path_) << pack("data", GetParam());
   for (const Compression other : {Compression::kGzip, Compression::kZlib, Compression::kZstd, Compression::kSnappy}) {
     if (other == GetParam()) continue;
-    const Status refused = open_byte_source(path_, other).status();
+    const Status refused = open_byte_source({.path = path_}, other).status();
     EXPECT_EQ(refused.code(), StatusCode::kDataLoss);
     EXPECT_EQ(refused.message(), std::string("not a ") + compression_name(other) + " file: it looks like " +
                                      compression_name(GetParam()) + " data");

@@ -1,12 +1,16 @@
-// Which files a data set consists of: paths, patterns, folders, lists. DESIGN section 2 "Files" is the contract.
-// Pure functions of their arguments and of the file system; any thread.
+// Which files a data set consists of: paths, patterns, folders, lists; local ones and those behind URLs. DESIGN section 2
+// "Files" is the contract. Functions of their arguments, of the file system and of servers; any thread.
 #pragma once
 
-#include <cstdint>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "headrace/file_provider.h"
 #include "headrace/status.h"
+#include "shard/remote.h"
+#include "shard/stored_file.h"
 
 namespace headrace {
 
@@ -14,20 +18,25 @@ namespace headrace {
 struct FileSpec {
   std::vector<std::string> items;
   bool is_list = false;
-};
-
-struct ShardFile {
-  std::string path;
-  std::uint64_t bytes = 0;
+  /// Finds and opens them instead of this library; may be null.
+  std::shared_ptr<const FileProvider> provider = nullptr;
+  RemoteOptions remote = {};
 };
 
 struct ShardList {
   std::vector<ShardFile> files;       ///< in reading order
   std::vector<std::string> warnings;  ///< same file twice, empty shard, files left out, …
+  /// What shows while the files are read; once per cause.
+  std::shared_ptr<WarningLog> later = std::make_shared<WarningLog>();
+  /// Ends every wait of the files for a network, for good.
+  std::stop_source stop;
 };
 
-/// Stats every path at once. Failures: kNotFound (all missing paths in one text; empty pattern; folder without shards;
+/// Looks at every path at once. Failures: kNotFound (all missing paths in one text; empty pattern; folder without shards;
 /// missing -of-N shard), kPermissionDenied, kIo (directory in a list, FIFO), kInvalidArgument (empty list).
 Result<ShardList> find_shards(const FileSpec& spec);
+
+/// One literal path or URL; of a local file nothing is looked at.
+Result<ShardFile> find_shard(const std::string& path);
 
 }  // namespace headrace

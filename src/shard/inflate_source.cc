@@ -14,11 +14,11 @@ constexpr std::size_t kSkipBytes = 64 * 1024;
 
 class InflateSource : public ByteSource {
  public:
-  InflateSource(File file, Compression format, std::unique_ptr<Inflater> inflater)
+  InflateSource(std::unique_ptr<StoredFile> file, Compression format, std::unique_ptr<Inflater> inflater)
       : file_(std::move(file)),
         format_(format),
         inflater_(std::move(inflater)),
-        input_(std::min<std::uint64_t>(kInputBytes, file_.size())) {}
+        input_(std::min<std::uint64_t>(kInputBytes, file_->size())) {}
 
   Result<std::size_t> read(std::uint8_t* data, std::size_t size) override { return *inflate(data, size, true); }
   std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size) override {
@@ -43,7 +43,7 @@ class InflateSource : public ByteSource {
   void fail(const std::string& text);
   std::uint64_t compressed_position() const { return file_position_ - input_size_; }
 
-  const File file_;
+  const std::unique_ptr<StoredFile> file_;
   const Compression format_;
   const std::unique_ptr<Inflater> inflater_;
   std::vector<std::uint8_t> input_;
@@ -60,16 +60,16 @@ class InflateSource : public ByteSource {
 void InflateSource::fail(const std::string& text) {
   failure_ = data_loss(std::string(compression_name(format_)) + " stream: " + text + " (near byte " +
                            std::to_string(compressed_position()) + " of the compressed file)",
-                       {.path = file_.path()});
+                       {.path = file_->path()});
 }
 
 bool InflateSource::refill(bool may_wait) {
   if (input_size_ > 0 || input_ended_) return true;
   std::optional<Result<std::size_t>> n;
   if (may_wait) {
-    n = file_.read_at(input_.data(), input_.size(), file_position_);
+    n = file_->read_at(input_.data(), input_.size(), file_position_);
   } else {
-    n = file_.try_read_at(input_.data(), input_.size(), file_position_);
+    n = file_->try_read_at(input_.data(), input_.size(), file_position_);
     if (!n) return false;
   }
   if (!n->ok()) {
@@ -167,7 +167,8 @@ Status InflateSource::seek(std::uint64_t offset) {
     HEADRACE_ASSIGN_OR_RETURN(const std::size_t n,
                               read(skipped.data(), std::min<std::uint64_t>(skipped.size(), offset - position_)));
     if (n == 0) {
-      return data_loss("offset " + std::to_string(offset) + " lies behind the end of the data", {.path = file_.path()});
+      return data_loss("offset " + std::to_string(offset) + " lies behind the end of the data",
+                       {.path = file_->path()});
     }
   }
   return {};
@@ -175,11 +176,11 @@ Status InflateSource::seek(std::uint64_t offset) {
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> make_inflate_source(File file, Compression format) {
-  if (!has_compression(format)) return lacks_compression(format).with({.path = file.path()});
+Result<std::unique_ptr<ByteSource>> make_inflate_source(std::unique_ptr<StoredFile> file, Compression format) {
+  if (!has_compression(format)) return lacks_compression(format).with({.path = file->path()});
   std::unique_ptr<Inflater> inflater = make_inflater(format);
   if (inflater == nullptr) {
-    return Status(StatusCode::kResourceExhausted, "no memory to inflate", {.path = file.path()});
+    return Status(StatusCode::kResourceExhausted, "no memory to inflate", {.path = file->path()});
   }
   return std::unique_ptr<ByteSource>(std::make_unique<InflateSource>(std::move(file), format, std::move(inflater)));
 }

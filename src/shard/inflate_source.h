@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "shard/byte_source.h"
-#include "shard/file.h"
+#include "shard/stored_file.h"
 
 namespace headrace {
 
 /// `format` is any that is compressed; the file is not empty. kInvalidArgument when this build does not have it.
-Result<std::unique_ptr<ByteSource>> make_inflate_source(File file, Compression format);
+Result<std::unique_ptr<ByteSource>> make_inflate_source(std::unique_ptr<StoredFile> file, Compression format);
 
 }  // namespace headrace

@@ -58,7 +58,7 @@ class InflateSourceTest : public ::testing::TestWithParam<Compression> {
   std::unique_ptr<ByteSource> open(const std::string& compressed) {
     std::filesystem::remove(path_);  // some file systems sync a file that is cut and written again
     std::ofstream(path_, std::ios::binary) << compressed;
-    auto source = open_byte_source(path_, GetParam());
+    auto source = open_byte_source({.path = path_}, GetParam());
     EXPECT_TRUE(source.ok()) << source.status().to_string();
     return std::move(*source);
   }

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "shard/byte_source.h"
-#include "shard/file.h"
+#include "shard/stored_file.h"
 
 namespace headrace {
 
 class PlainSource : public ByteSource {
  public:
-  explicit PlainSource(File file) : file_(std::move(file)) {}
+  explicit PlainSource(std::unique_ptr<StoredFile> file) : file_(std::move(file)) {}
 
   Result<std::size_t> read(std::uint8_t* data, std::size_t size) override;
   std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size) override;
@@ -19,7 +19,7 @@ class PlainSource : public ByteSource {
   Compression compression() const override { return Compression::kNone; }
 
  private:
-  File file_;
+  const std::unique_ptr<StoredFile> file_;
   std::uint64_t position_ = 0;
 };
 

@@ -27,6 +27,8 @@ def test_defaults():
         "HEADRACE_STALL_SECONDS": ("30", "default"),
         "HEADRACE_LOG_LEVEL": ("notset", "default"),
         "HEADRACE_CACHE_DIR": ("/cache/headrace", "default"),
+        "HEADRACE_REMOTE_TIMEOUT": ("30", "default"),
+        "HEADRACE_REMOTE_ATTEMPTS": ("8", "default"),
         "HEADRACE_TF_ROUTE": ("auto", "default"),
     }
 

@@ -1,0 +1,37 @@
+#include "shard/remote/part_memory.h"
+
+namespace headrace {
+
+PartMemory::Piece PartMemory::take(std::size_t bytes, bool is_needed) {
+  std::vector<Piece> dropped;
+  {
+    MutexLock lock(mutex_);
+    if (!is_needed && used_ + bytes > budget_) return {};
+    const auto fits = [bytes](const Piece& piece) { return piece.capacity >= bytes && piece.capacity / 2 <= bytes; };
+    const auto found = std::find_if(free_.begin(), free_.end(), fits);
+    if (found != free_.end()) {
+      Piece piece = std::move(*found);
+      free_.erase(found);
+      free_bytes_ -= piece.capacity;
+      used_ += piece.capacity;
+      return piece;
+    }
+    used_ += bytes;
+    while (!free_.empty() && used_ + free_bytes_ > budget_) {
+      free_bytes_ -= free_.back().capacity;
+      dropped.push_back(std::move(free_.back()));
+      free_.pop_back();
+    }
+  }
+  return {std::unique_ptr<std::uint8_t[]>(new (std::nothrow) std::uint8_t[bytes]), bytes};
+}
+
+void PartMemory::give(Piece piece) {
+  MutexLock lock(mutex_);
+  used_ -= piece.capacity;
+  if (piece.data == nullptr || used_ + free_bytes_ + piece.capacity > budget_) return;
+  free_bytes_ += piece.capacity;
+  free_.push_back(std::move(piece));
+}
+
+}  // namespace headrace
