@@ -86,6 +86,9 @@ TEST(Environment, RemoteLimits) {
 }
 
 TEST(Environment, TheFirstCaBundle) {
+  const Variable aws("AWS_CA_BUNDLE", "");
+  const Variable requests("REQUESTS_CA_BUNDLE", "");
+  const Variable none("CURL_CA_BUNDLE", "");
   const Variable ssl("SSL_CERT_FILE", "/ssl.pem");
   EXPECT_EQ(environment_ca_bundle(), "/ssl.pem");
   const Variable curl("CURL_CA_BUNDLE", "/curl.pem");

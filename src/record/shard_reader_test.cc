@@ -50,7 +50,7 @@ Reading read_bytes(std::string_view bytes, const ReadOptions& options = {}) {
   return read_file(folder.write("shard", bytes), options);
 }
 
-constexpr ReadOptions kSkip{.on_corrupt = OnCorrupt::kSkip};
+const ReadOptions kSkip{.on_corrupt = OnCorrupt::kSkip};
 const std::size_t kRecord = framed("0.0").size();
 
 void expect_loss(const Reading& reading, std::size_t records, std::int64_t offset, const std::string& words) {

@@ -14,6 +14,7 @@ class Provided : public StoredFile {
     std::size_t done = 0;
     while (done < size) {
       const Result<std::size_t> n = file_->read_at(data + done, size - done, offset + done);
+      if (!n.ok() && done > 0) break;  // the next call says what is wrong
       if (!n.ok()) return n.status().with({.path = path_});
       if (*n == 0) break;
       if (*n > size - done) return Status(StatusCode::kIo, "a read gave more than was asked for", {.path = path_});

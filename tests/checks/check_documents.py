@@ -5,11 +5,15 @@
 - ```bash blocks directly below a line `<!-- checked -->` run from the repository's root; in all others each
   `./run COMMAND` and `cmake --preset NAME` must exist.
 - A block directly below `<!-- not run: REASON -->` is left alone.
+- A document with a line `<!-- with servers -->` runs beside a web server (its address in DATA_URL) and an S3 (in AWS_ENDPOINT_URL,
+  keys beside it; bucket `training`); both have what data/ has.
 
 Usage: check_documents.py [FILE...].
 """
 
+import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -45,6 +49,33 @@ def blocks(path):
         yield match["language"], match["body"], match["mark"] or "", text.count("\n", 0, match.start("body")) + 1
 
 
+PUT_OBJECTS = """
+import boto3, os, pathlib
+s3 = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"], region_name="us-east-1")
+s3.create_bucket(Bucket="training")
+for path in sorted(pathlib.Path("data").iterdir()):
+    s3.upload_file(str(path), "training", f"data/{path.name}")
+"""
+
+
+@contextlib.contextmanager
+def servers(scratch):
+    """The environment of a document with servers."""
+    sys.path.insert(0, str(ROOT / "tests/python/remote"))
+    import remote_servers
+
+    ours = ("AWS_", "HEADRACE_", "http_proxy", "https_proxy", "all_proxy")
+    environment = {name: value for name, value in os.environ.items() if not name.lower().startswith(tuple(map(str.lower, ours)))}
+    own = Path(scratch) / "nginx"
+    own.mkdir()
+    with remote_servers.nginx(Path(scratch) / "data", own) as web, remote_servers.moto() as s3:
+        environment.update(
+            DATA_URL=web, AWS_ENDPOINT_URL=s3, AWS_ACCESS_KEY_ID="key", AWS_SECRET_ACCESS_KEY="secret", HOME=scratch
+        )
+        subprocess.run([sys.executable, "-c", PUT_OBJECTS], cwd=scratch, env=environment, check=True)
+        yield environment
+
+
 def run_python(path, pieces):
     """Runs the blocks of one document as one script whose line numbers are the document's."""
     script = []
@@ -54,13 +85,15 @@ def run_python(path, pieces):
         subprocess.run([sys.executable, "-c", MAKE_DATA], cwd=scratch, check=True)
         program = Path(scratch) / f"document_{path.stem}.py"  # tensorflow.py would hide the package
         program.write_text("\n".join(script) + "\n")
-        return _run([sys.executable, str(program)], scratch)
+        has_servers = "<!-- with servers -->" in path.read_text().splitlines()
+        with servers(scratch) if has_servers else contextlib.nullcontext() as environment:
+            return _run([sys.executable, str(program)], scratch, environment)
 
 
-def _run(command, folder):
+def _run(command, folder, environment=None):
     try:
         result = subprocess.run(
-            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_SECONDS
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_SECONDS
         )
     except subprocess.TimeoutExpired:
         return f"still running after {TIMEOUT_SECONDS} s"

@@ -45,7 +45,7 @@ std::vector<std::string> write_mixed(const TemporaryFolder& folder, const std::v
   return paths;
 }
 
-constexpr ReadOptions kSkip{.on_mismatch = OnMismatch::kSkip};
+const ReadOptions kSkip{.on_mismatch = OnMismatch::kSkip};
 
 ReadOptions skip_on(int threads) {
   ReadOptions options = kSkip;

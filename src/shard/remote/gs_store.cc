@@ -90,7 +90,8 @@ Result<ObjectPage> GsStore::parse_page(std::span<const std::uint8_t> body) const
 Result<std::shared_ptr<ObjectStore>> make_gs_store(RemoteSession* session, const std::string& bucket) {
   std::string endpoint = environment_text("STORAGE_EMULATOR_HOST");
   const bool is_emulator = !endpoint.empty();
-  if (!is_emulator) endpoint = kEndpoint;
+  if (!is_emulator) endpoint = environment_text("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE");
+  if (endpoint.empty()) endpoint = kEndpoint;
   if (endpoint.find("://") == std::string::npos) endpoint.insert(0, "http://");
   while (endpoint.ends_with('/')) endpoint.pop_back();
   AwsKeys key{environment_text("GS_ACCESS_KEY_ID"), environment_text("GS_SECRET_ACCESS_KEY"), {}};

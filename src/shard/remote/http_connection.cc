@@ -14,7 +14,7 @@ namespace headrace {
 namespace {
 
 constexpr long kBufferBytes = 512 * 1024;
-constexpr long kSlowBytesPerSecond = 1024;
+constexpr long kSlowBytesPerSecond = 128;
 constexpr long kMostRedirects = 5;
 constexpr long kMetadataSeconds = 2;
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <vector>
@@ -20,7 +21,8 @@ namespace {
 constexpr const char* kSuffix = ".part";
 constexpr const char* kTemporary = ".tmp";
 constexpr std::size_t kFooterBytes = 4;
-// So much of the limit may be written between two looks at the folder, and so much is free after one.
+// One part in so many of the limit may be written between two looks at the folder; two are free after one, so that two processes
+// may do so at once.
 constexpr std::int64_t kSlack = 16;
 constexpr std::int64_t kTemporaryLastsSeconds = 3600;
 
@@ -82,11 +84,14 @@ Result<std::unique_ptr<PartCache>> PartCache::open(const std::string& folder, st
   std::filesystem::create_directories(folder, error);
   if (error) return file_failure("cannot create the cache folder", folder, error.value());
   std::unique_ptr<PartCache> cache(new PartCache(folder, limit_bytes));
-  HEADRACE_RETURN_IF_ERROR(cache->trim());
+  {
+    MutexLock lock(cache->mutex_);
+    HEADRACE_RETURN_IF_ERROR(cache->trim(0));
+  }
   return cache;
 }
 
-bool PartCache::read(const std::string& name, std::span<std::uint8_t> bytes) {
+bool PartCache::read(const std::string& name, std::span<std::uint8_t> bytes) const {
   const std::string path = folder_ + "/" + name + kSuffix;
   const Result<File> file = File::open(path);
   if (!file.ok()) return false;
@@ -126,25 +131,27 @@ Status PartCache::write_file(const std::string& path, std::span<const std::uint8
 
 Status PartCache::write(const std::string& name, std::span<const std::uint8_t> bytes) {
   const auto size = static_cast<std::int64_t>(bytes.size() + kFooterBytes);
+  MutexLock lock(mutex_);
   if (is_off_ || size > limit_) return {};
   Status status;
-  if (written_.fetch_add(size) + size > limit_ / kSlack) status = trim();
+  written_ += size;
+  if (written_ > limit_ / kSlack) status = trim(size);
   if (status.ok()) status = write_file(folder_ + "/" + name + kSuffix, bytes);
-  if (status.ok() || is_off_.exchange(true)) return {};
+  is_off_ = !status.ok();
   return status;
 }
 
-Status PartCache::trim() {
+Status PartCache::trim(std::int64_t room) {
   const std::string name = folder_ + "/lock";
   constexpr mode_t kMode = 0666;
   const Descriptor lock(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode));
   if (lock.number() < 0) return file_failure("cannot write to the cache folder", name, errno);
   if (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return {};  // somebody is at it
-  written_ = 0;
+  written_ = room;
   std::vector<Entry> entries = entries_in(folder_);
   std::int64_t bytes = 0;
   for (const Entry& entry : entries) bytes += entry.bytes;
-  const std::int64_t wanted = limit_ - 2 * (limit_ / kSlack);
+  const std::int64_t wanted = limit_ - 2 * (limit_ / kSlack) - room;
   if (bytes <= wanted) return {};
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used_ns < b.used_ns; });
   for (const Entry& entry : entries) {

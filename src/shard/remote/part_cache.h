@@ -4,13 +4,13 @@
 // not used for the longest time go; one process at a time sees to that. Any thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "headrace/status.h"
+#include "runtime/mutex.h"
 
 namespace headrace {
 
@@ -20,20 +20,21 @@ class PartCache {
   static Result<std::unique_ptr<PartCache>> open(const std::string& folder, std::int64_t limit_bytes);
 
   /// Fills `bytes` with the entry `name` of just this size; false when there is none, or a damaged one, which is removed.
-  bool read(const std::string& name, std::span<std::uint8_t> bytes);
+  bool read(const std::string& name, std::span<std::uint8_t> bytes) const;
   /// Keeps an entry. After a failure nothing is kept any more, and no later call fails.
-  Status write(const std::string& name, std::span<const std::uint8_t> bytes);
+  Status write(const std::string& name, std::span<const std::uint8_t> bytes) HEADRACE_EXCLUDES(mutex_);
 
  private:
   PartCache(std::string folder, std::int64_t limit) : folder_(std::move(folder)), limit_(limit) {}
-  Status write_file(const std::string& path, std::span<const std::uint8_t> bytes);
-  /// Removes the oldest entries while there is too much.
-  Status trim();
+  static Status write_file(const std::string& path, std::span<const std::uint8_t> bytes);
+  /// Removes the oldest entries until there is room for `bytes`.
+  Status trim(std::int64_t bytes) HEADRACE_REQUIRES(mutex_);
 
   const std::string folder_;
   const std::int64_t limit_;
-  std::atomic<std::int64_t> written_{0};  // since the last trim()
-  std::atomic<bool> is_off_{false};
+  Mutex mutex_;
+  std::int64_t written_ HEADRACE_GUARDED_BY(mutex_) = 0;  // since the last trim()
+  bool is_off_ HEADRACE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace headrace
