@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks.harness import comparison, tables
 from benchmarks.harness.comparison import Contender
 from benchmarks.read_remote import servers
+from benchmarks.workloads.catalog import WORKLOADS
 
 LATENCY_MS, CONNECTION_MB, TOTAL_MB = 30, 100, 400
 KEYS = 100_000
@@ -38,12 +39,12 @@ def _rows(name, order, groups, record_bytes):
 
 
 def _listing():
-    import headrace as hr
+    from headrace.verify import find_files
 
     with servers.running("bucket", KEYS) as url:
         os.environ.update(AWS_ENDPOINT_URL_S3=url, AWS_NO_SIGN_REQUEST="1")
         start = time.perf_counter()
-        found = hr.verify.find_files("s3://bucket/train/shard-*.tfrecord")
+        found = find_files("s3://bucket/train/shard-*.tfrecord")
         seconds = time.perf_counter() - start
     assert len(found) == KEYS
     return seconds
@@ -51,8 +52,6 @@ def _listing():
 
 def run(plan):
     """{"tables": [(title, markdown)], "json": ...}."""
-    from benchmarks.workloads.catalog import WORKLOADS
-
     rows, numbers = [], {}
     for name in plan.pick(["size_4KB", "size_1MB"]):
         shards = plan.prepare(name)

@@ -9,6 +9,10 @@
 namespace headrace {
 namespace {
 
+// What lies behind a network is a round trip away: so many bytes of it are opened ahead, in so many shards.
+constexpr std::uint64_t kFarBytes = 64 << 20;
+constexpr std::size_t kMostFarShards = 32;
+
 class InterleaveSource : public RecordStage {
  public:
   InterleaveSource(const SourceContext& context, const SourceOptions& options)
@@ -44,6 +48,7 @@ class InterleaveSource : public RecordStage {
   bool take_ready_slot();
   Status wait(const std::stop_token& stop);
   void open_ahead();
+  bool wants_far_shard() const;
   void reset();
   std::shared_ptr<ShardStream> make_stream(std::size_t shard, ShardPlace start);
 
@@ -66,9 +71,18 @@ std::shared_ptr<ShardStream> InterleaveSource::make_stream(std::size_t shard, Sh
   return std::make_shared<ShardStream>(shared_, static_cast<std::uint32_t>(shard), start);
 }
 
+bool InterleaveSource::wants_far_shard() const {
+  if (ahead_.size() >= kMostFarShards) return false;
+  const std::vector<ShardFile>& files = shared_->context.shards->files;
+  if (files[next_shard_ + ahead_.size()].origin == nullptr) return false;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < ahead_.size(); ++i) bytes += files[next_shard_ + i].bytes;
+  return bytes < kFarBytes;
+}
+
 void InterleaveSource::open_ahead() {
   const std::size_t wanted = slots_.size() - open_ + static_cast<std::size_t>(shared_->options.shards_ahead);
-  while (ahead_.size() < wanted && next_shard_ + ahead_.size() < shards_) {
+  while (next_shard_ + ahead_.size() < shards_ && (ahead_.size() < wanted || wants_far_shard())) {
     ahead_.push_back(make_stream(next_shard_ + ahead_.size(), {}));
     ahead_.back()->start(ahead_.size());
   }

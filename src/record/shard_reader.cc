@@ -54,7 +54,7 @@ std::string ShardReader::at(const char* what) const {
 
 ReadStep ShardReader::step(bool may_wait, ShardPiece* piece) {
   if (phase_ == Phase::kClosed) {
-    if (!may_wait && file_.origin != nullptr) return ReadStep::kWouldWait;
+    if (!may_wait && !may_open_now()) return ReadStep::kWouldWait;
     const Status opened = open();
     if (!opened.ok()) damaged(opened, 0);
   }
@@ -77,8 +77,20 @@ ReadStep ShardReader::step(bool may_wait, ShardPiece* piece) {
   return ReadStep::kFailed;
 }
 
+bool ShardReader::may_open_now() {
+  if (file_.origin == nullptr) return true;
+  if (ahead_ == nullptr) ahead_ = file_.origin->open_ahead();
+  if (ahead_ == nullptr) return false;
+  std::uint8_t head[kContentBytes];
+  const std::size_t wanted = std::min<std::uint64_t>(sizeof head, ahead_->size());
+  const std::optional<Result<std::size_t>> got = ahead_->try_read_at(head, wanted, 0);
+  return got && (!got->ok() || **got == wanted);
+}
+
 Status ShardReader::open() {
-  Result<std::unique_ptr<ByteSource>> source = open_byte_source(file_, compression_of(options_.compression));
+  const Compression compression = compression_of(options_.compression);
+  Result<std::unique_ptr<ByteSource>> source =
+      ahead_ != nullptr ? open_byte_source(std::move(ahead_), compression) : open_byte_source(file_, compression);
   if (!source.ok()) return source.status().with(here());
   source_ = std::move(*source);
   compression_ = source_->compression();

@@ -59,6 +59,8 @@ class ShardReader {
     kFailed,
   };
 
+  /// False: it would have to wait.
+  bool may_open_now();
   Status open();
   bool fill(bool may_wait);
   void frame();
@@ -95,6 +97,7 @@ class ShardReader {
   const ScanOptions scan_options_;
   const ShardPlace start_;
 
+  std::unique_ptr<StoredFile> ahead_;  // opened, not yet looked into
   std::unique_ptr<ByteSource> source_;
   Phase phase_ = Phase::kClosed;
   std::uint64_t ordinal_;         // of the record at scanned_

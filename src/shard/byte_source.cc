@@ -18,8 +18,12 @@ Status wrong_compression(const std::string& path, Compression wanted, std::span<
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_byte_source(const ShardFile& shard, Compression compression) {
-  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, open_stored_file(shard));
+Result<std::unique_ptr<ByteSource>> open_byte_source(const ShardFile& file, Compression compression) {
+  HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> opened, open_stored_file(file));
+  return open_byte_source(std::move(opened), compression);
+}
+
+Result<std::unique_ptr<ByteSource>> open_byte_source(std::unique_ptr<StoredFile> file, Compression compression) {
   if (compression == Compression::kNone || file->size() == 0) {
     return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(file)));
   }
@@ -35,7 +39,7 @@ Result<std::unique_ptr<ByteSource>> open_byte_source(const ShardFile& shard, Com
   }
   // One byte decides nothing; the inflater says that the header is cut. It also knows best what is wrong behind gzip's magic.
   const bool is_damaged_gzip = compression == Compression::kGzip && n >= 2 && head[0] == 0x1F && head[1] == 0x8B;
-  if (n >= 2 && found != compression && !is_damaged_gzip) return wrong_compression(shard.path, compression, head);
+  if (n >= 2 && found != compression && !is_damaged_gzip) return wrong_compression(file->path(), compression, head);
   return make_inflate_source(std::move(file), compression);
 }
 

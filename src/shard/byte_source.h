@@ -39,5 +39,7 @@ class ByteSource {
 /// Opens `file`. kAuto looks at the first bytes; an explicit compression wins and is an error where the content differs.
 /// May wait unless it is a local file.
 Result<std::unique_ptr<ByteSource>> open_byte_source(const ShardFile& file, Compression compression);
+/// The same for a file that is open.
+Result<std::unique_ptr<ByteSource>> open_byte_source(std::unique_ptr<StoredFile> file, Compression compression);
 
 }  // namespace headrace

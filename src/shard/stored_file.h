@@ -30,7 +30,10 @@ class StoredFile {
 class ShardOrigin {
  public:
   virtual ~ShardOrigin() = default;
+  /// May wait.
   virtual Result<std::unique_ptr<StoredFile>> open() const = 0;
+  /// Opened without waiting, and its first bytes on their way; null when there is no such thing.
+  virtual std::unique_ptr<StoredFile> open_ahead() const { return nullptr; }
 };
 
 struct ShardFile {

@@ -151,12 +151,27 @@ def images():
     yield "png cut", b"\0" + png_file(pixels(3))[:100]
 
 
+def server_words():
+    """A byte that says what it is, see server_words_fuzz.cc, and a text."""
+    entry = b"<Contents><Key>a%20b+c</Key><ETag>&quot;1&quot;</ETag><Size>12</Size></Contents>"
+    more = b"<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated><NextContinuationToken>x=</NextContinuationToken>"
+    yield "page", b"\0<ListBucketResult>" + more + entry * 2 + b"</ListBucketResult>"
+    yield "page without size", b"\0<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>"
+    yield "page with entities", b'\0<!DOCTYPE x [<!ENTITY a "aaa">]><ListBucketResult><Contents><Key>&a;</Key></Contents></ListBucketResult>'
+    yield "error", b"\1<Error><Code>NoSuchKey</Code><Message>It is gone.</Message></Error>"
+    yield "range", b"\2bytes 0-9/10"
+    yield "no range", b"\2bytes */10"
+    yield "number", b"\x0217"
+    yield "profile", b"\3[default]\naws_access_key_id = A # x\n  nested = 1\n[profile b]\nregion=c\n"
+
+
 def main():
     tensor_protos = ((case.name, case.proto) for case in CASES)
     corpora = {
         "example": examples(),
         "image": images(),
         "sequence_example": sequence_examples(),
+        "server_words": server_words(),
         "tensor_proto": tensor_protos,
     }
     for target, seeds in corpora.items():

@@ -1,5 +1,6 @@
 #include "shard/remote/google_credentials.h"
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -18,6 +19,7 @@ constexpr std::size_t kMostBytes = 64 * 1024;
 constexpr const char* kScope = "https://www.googleapis.com/auth/devstorage.read_only";
 constexpr const char* kTokenUrl = "https://oauth2.googleapis.com/token";
 constexpr int kAssertionSeconds = 3600;
+constexpr std::int64_t kMostSeconds = 366 * 24 * 3600;
 
 Status none_from(const std::string& whom, const std::string& why) {
   return {StatusCode::kPermissionDenied, "no Google token from " + whom + ": " + why};
@@ -29,7 +31,7 @@ Result<Token> token_in(const std::string& whom, const HttpAnswer& answer) {
   if (!answer.response.ok() || token.empty()) {
     return none_from(whom, "it answers " + std::to_string(answer.response.status) + " " + text_field(object, "error"));
   }
-  const std::int64_t seconds = number_field(object, "expires_in");
+  const std::int64_t seconds = std::min<std::int64_t>(number_field(object, "expires_in"), kMostSeconds);
   Token found{.value = std::move(token)};
   if (seconds > 0) found.expires = std::chrono::system_clock::now() + std::chrono::seconds(seconds);
   return found;

@@ -1,6 +1,10 @@
 #include "shard/remote/part_memory.h"
 
+#include <sys/mman.h>
+
 namespace headrace {
+
+void UnmapMemory::operator()(std::uint8_t* data) const { ::munmap(data, bytes); }
 
 PartMemory::Piece PartMemory::take(std::size_t bytes, bool is_needed) {
   std::vector<Piece> dropped;
@@ -23,7 +27,9 @@ PartMemory::Piece PartMemory::take(std::size_t bytes, bool is_needed) {
       free_.pop_back();
     }
   }
-  return {std::unique_ptr<std::uint8_t[]>(new (std::nothrow) std::uint8_t[bytes]), bytes};
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) memory = nullptr;
+  return {std::unique_ptr<std::uint8_t[], UnmapMemory>(static_cast<std::uint8_t*>(memory), UnmapMemory{bytes}), bytes};
 }
 
 void PartMemory::give(Piece piece) {

@@ -11,13 +11,20 @@
 
 namespace headrace {
 
+struct UnmapMemory {
+  std::size_t bytes = 0;
+  void operator()(std::uint8_t* data) const;
+};
+
+/// Empty when there was none. The system's own memory: what is given back is gone, whatever the allocator keeps.
+struct MemoryPiece {
+  std::unique_ptr<std::uint8_t[], UnmapMemory> data;
+  std::size_t capacity = 0;
+};
+
 class PartMemory {
  public:
-  /// A piece of memory; empty when there was none.
-  struct Piece {
-    std::unique_ptr<std::uint8_t[]> data;
-    std::size_t capacity = 0;
-  };
+  using Piece = MemoryPiece;
 
   explicit PartMemory(std::int64_t budget_bytes)
       : budget_(static_cast<std::size_t>(std::max<std::int64_t>(budget_bytes, 1))) {}

@@ -6,7 +6,8 @@
 namespace headrace {
 namespace {
 
-constexpr std::size_t kFirstWindow = 4 << 20;
+constexpr std::size_t kFirstWindow = 8 << 20;
+constexpr std::size_t kWindowAfterJump = 4 << 20;
 constexpr std::size_t kSmallestPart = 256 * 1024;
 constexpr std::size_t kLargestPart = 4 << 20;
 // The window holds about so many parts while it is small.
@@ -22,6 +23,11 @@ class RemoteOrigin : public ShardOrigin {
       : session_(std::move(session)), target_(std::move(target)) {}
   Result<std::unique_ptr<StoredFile>> open() const override {
     return std::unique_ptr<StoredFile>(std::make_unique<RemoteFile>(session_, target_));
+  }
+  std::unique_ptr<StoredFile> open_ahead() const override {
+    auto file = std::make_unique<RemoteFile>(session_, target_);
+    file->start();
+    return file;
   }
 
  private:
@@ -75,18 +81,21 @@ void RemoteFile::fetch_ahead(std::uint64_t offset) {
     if (piece.data == nullptr) return session_->memory()->give(std::move(piece));
     auto part = std::make_shared<RemotePart>(target_, ByteRange{next_, next_ + size}, session_->memory(),
                                              std::move(piece), session_->stop_token());
-    session_->submit(parts_.size(), [part, session = session_.get()] { part->fetch(session); });
+    // In the order in which they were asked for, over all files; but for one that a reader waits for.
+    session_->submit(is_needed ? 0 : 1, [part, session = session_.get()] { part->fetch(session); });
     parts_.push_back(std::move(part));
     next_ += size;
   }
 }
+
+void RemoteFile::start() { fetch_ahead(0); }
 
 RemotePart* RemoteFile::part_at(std::uint64_t offset) {
   const bool is_in_order = !parts_.empty() && offset >= parts_.front()->begin() && offset <= next_;
   if (!is_in_order) {
     drop_parts();
     next_ = session_->cache() != nullptr ? offset - offset % kCachedPart : offset;
-    window_ = kFirstWindow;
+    window_ = kWindowAfterJump;
   }
   while (!parts_.empty() && parts_.front()->end() <= offset) {
     parts_.front()->abandon();

@@ -19,6 +19,8 @@ class RemoteFile : public StoredFile {
   RemoteFile(const RemoteFile&) = delete;
   RemoteFile& operator=(const RemoteFile&) = delete;
 
+  /// Sends for its first parts; only before anything is read.
+  void start();
   Result<std::size_t> read_at(std::uint8_t* data, std::size_t size, std::uint64_t offset) override;
   std::optional<Result<std::size_t>> try_read_at(std::uint8_t* data, std::size_t size, std::uint64_t offset) override;
   std::uint64_t size() const override { return target_->size; }

@@ -57,11 +57,13 @@ bool RemotePart::take(const HttpResponse& response, std::span<const std::uint8_t
   const std::size_t n = std::min(bytes.size(), wanted() - received_);
   std::memcpy(piece_.data.get() + received_, bytes.data(), n);
   received_ += n;
+  bool wakes = false;  // libcurl brings 16 KiB at a time: too little to wake a thread for
   {
     MutexLock lock(mutex_);
+    wakes = filled_ < waited_for_ && received_ >= waited_for_;
     filled_ = received_;
   }
-  changed_.notify_all();
+  if (wakes) changed_.notify_all();
   return n == bytes.size();  // more is not wanted
 }
 
@@ -146,7 +148,8 @@ Result<std::size_t> RemotePart::read(std::uint8_t* data, std::size_t size, std::
   const auto from = static_cast<std::size_t>(offset - range_.first);
   {
     MutexLock lock(mutex_);
-    const auto is_there = [this, from]() HEADRACE_REQUIRES(mutex_) { return filled_ > from || is_over_; };
+    waited_for_ = from + std::min(size, wanted() - from);
+    const auto is_there = [this]() HEADRACE_REQUIRES(mutex_) { return filled_ >= waited_for_ || is_over_; };
     while (!changed_.wait_for(mutex_, stop_.get_token(), kInterruptInterval, is_there)) {
       if (stop_.stop_requested() || interrupted()) return cancelled("stopped while waiting for a server");
     }

@@ -27,7 +27,7 @@ class RemotePart {
   std::uint64_t end() const { return range_.end; }
 
   void fetch(RemoteSession* session) HEADRACE_EXCLUDES(mutex_);
-  /// Up to `size` bytes at `offset`, which lies inside; waits for the first one.
+  /// Up to `size` bytes at `offset`, which lies inside; fewer only at the part's end or just before a failure. Waits for them.
   Result<std::size_t> read(std::uint8_t* data, std::size_t size, std::uint64_t offset) HEADRACE_EXCLUDES(mutex_);
   /// The same without waiting; nothing when not even one byte is there.
   std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size, std::uint64_t offset)
@@ -65,6 +65,7 @@ class RemotePart {
   mutable Mutex mutex_;
   CondVar changed_;
   std::size_t filled_ HEADRACE_GUARDED_BY(mutex_) = 0;
+  std::size_t waited_for_ HEADRACE_GUARDED_BY(mutex_) = 0;  // bytes that the reader wants to be there
   bool is_over_ HEADRACE_GUARDED_BY(mutex_) = false;
   Status failure_ HEADRACE_GUARDED_BY(mutex_);
 };

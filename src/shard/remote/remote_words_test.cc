@@ -186,6 +186,7 @@ TEST(JsonFields, TimesAndFields) {
   EXPECT_EQ(parse_time("2026-11-30T00:00:00Z"), parse_time("2026-11-30T00:00:00.123Z"));
   EXPECT_EQ(parse_time("2026-11-30T00:00:01Z").value() - parse_time("2026-11-30T00:00:00Z").value(),
             std::chrono::seconds(1));
+  EXPECT_GT(parse_time("9999-12-31T23:59:59Z").value(), parse_time("2100-01-01T00:00:00Z").value());
   EXPECT_FALSE(parse_time("soon").has_value());
   EXPECT_EQ(text_field(parse_object("{\"a\": 1}"), "a"), "");
   EXPECT_TRUE(parse_object("[1").empty());
