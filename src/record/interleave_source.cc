@@ -12,6 +12,8 @@ namespace {
 // What lies behind a network is a round trip away: so many bytes of it are opened ahead, in so many shards.
 constexpr std::uint64_t kFarBytes = 64 << 20;
 constexpr std::size_t kMostFarShards = 32;
+// With so little left, all of a shard is on its way, and the one that follows in its slot can be sent for.
+constexpr std::uint64_t kFarEndBytes = 8 << 20;
 
 class InterleaveSource : public RecordStage {
  public:
@@ -49,6 +51,7 @@ class InterleaveSource : public RecordStage {
   Status wait(const std::stop_token& stop);
   void open_ahead();
   bool wants_far_shard() const;
+  std::size_t ending_slots() const;
   void reset();
   std::shared_ptr<ShardStream> make_stream(std::size_t shard, ShardPlace start);
 
@@ -80,8 +83,18 @@ bool InterleaveSource::wants_far_shard() const {
   return bytes < kFarBytes;
 }
 
+// Slots whose shard lies behind a network and is nearly read.
+std::size_t InterleaveSource::ending_slots() const {
+  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [this](const Slot& slot) {
+    if (slot.stream == nullptr) return false;
+    const ShardFile& file = shared_->context.shards->files[slot.stream->shard()];
+    return file.origin != nullptr && file.bytes < slot.place.offset + kFarEndBytes;
+  }));
+}
+
 void InterleaveSource::open_ahead() {
-  const std::size_t wanted = slots_.size() - open_ + static_cast<std::size_t>(shared_->options.shards_ahead);
+  const std::size_t wanted =
+      slots_.size() - open_ + ending_slots() + static_cast<std::size_t>(shared_->options.shards_ahead);
   while (next_shard_ + ahead_.size() < shards_ && (ahead_.size() < wanted || wants_far_shard())) {
     ahead_.push_back(make_stream(next_shard_ + ahead_.size(), {}));
     ahead_.back()->start(ahead_.size());
@@ -126,6 +139,7 @@ InterleaveSource::Visit InterleaveSource::refill(Slot* slot) {
     slot->block = piece.block;
     slot->next = 0;
     slot->left = static_cast<std::uint32_t>(piece.block->records.size());
+    if (shared_->context.shards->files[slot->stream->shard()].origin != nullptr) open_ahead();
     return failure_.ok() ? Visit::kReady : Visit::kFailed;
   }
   if (step == ReadStep::kFailed && failure_.ok()) failure_ = piece.failure;

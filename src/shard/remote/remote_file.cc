@@ -1,6 +1,7 @@
 #include "shard/remote/remote_file.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace headrace {
@@ -88,7 +89,10 @@ void RemoteFile::fetch_ahead(std::uint64_t offset) {
   }
 }
 
-void RemoteFile::start() { fetch_ahead(0); }
+void RemoteFile::start() {
+  window_ = SIZE_MAX;  // it will be read in order: all that its share allows
+  fetch_ahead(0);
+}
 
 RemotePart* RemoteFile::part_at(std::uint64_t offset) {
   const bool is_in_order = !parts_.empty() && offset >= parts_.front()->begin() && offset <= next_;
@@ -100,7 +104,7 @@ RemotePart* RemoteFile::part_at(std::uint64_t offset) {
   while (!parts_.empty() && parts_.front()->end() <= offset) {
     parts_.front()->abandon();
     parts_.pop_front();
-    window_ = std::min(window_ * 2, std::max(window_, session_->memory()->share()));
+    if (window_ < session_->memory()->share()) window_ *= 2;
   }
   fetch_ahead(offset);
   return parts_.empty() ? nullptr : parts_.front().get();
