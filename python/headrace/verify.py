@@ -110,7 +110,7 @@ def repair_file(source, target, compression=None, level=None, overwrite=False, m
 def _refuse_target(source, target, overwrite):
     if not os.path.lexists(target):
         return
-    if os.path.exists(target) and os.path.samefile(source, target):
+    if os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
         raise ArgumentError(f"target={os.fspath(target)!r}: is the source")
     if not overwrite:
         raise ArgumentError(f"target={os.fspath(target)!r}: exists; pass overwrite=True to replace it")

@@ -104,6 +104,7 @@ void HttpConnection::Impl::prepare(const HttpRequest& request, curl_slist* heade
   reason[0] = '\0';
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, reason);
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
   curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);

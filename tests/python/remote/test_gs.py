@@ -50,7 +50,7 @@ class Storage:
         request.send(200, [], json.dumps(body).encode())
 
     def media(self, request, name, query):
-        assert query["alt"] == "media"
+        assert query["alt"] == "media" and request.header("accept-encoding") == "gzip"
         if name not in self.objects:
             return request.send(404, [], b'{"error": {"code": 404, "message": "No such object: b/x"}}')
         data, generation = self.objects[name]
