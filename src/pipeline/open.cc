@@ -55,12 +55,8 @@ Status Pipeline::Impl::make_threads() {
   memory_bytes_ = options.memory_bytes.value_or(limit.value_or(0));
   HEADRACE_ASSIGN_OR_RETURN(stall_seconds_, environment_stall_seconds());
   work_ = std::make_unique<TaskGroup>(WorkerPool::shared(threads_), threads_);
-  // Of shards behind a network, each that is opened waits for its first bytes. Files of Python take turns anyway.
-  const bool is_far =
-      options.provider == nullptr && std::any_of(shards_->files.begin(), shards_->files.end(),
-                                                 [](const ShardFile& file) { return file.origin != nullptr; });
-  const int io_threads = is_far ? WorkerPool::kNetworkIoThreads : WorkerPool::kDiskIoThreads;
-  io_ = std::make_unique<TaskGroup>(WorkerPool::shared_io(io_threads), io_threads);
+  const auto io_pool = WorkerPool::shared_io();
+  io_ = std::make_unique<TaskGroup>(io_pool, io_pool->threads());
   return {};
 }
 

@@ -9,6 +9,7 @@
 namespace headrace {
 namespace {
 
+constexpr int kIoThreads = 8;
 // At 30 ms of latency and 100 MB/s a connection, pieces of 4 MiB need 17 of them for 1 GB/s.
 constexpr int kNetworkThreads = 32;
 
@@ -57,11 +58,9 @@ std::shared_ptr<WorkerPool> WorkerPool::shared(int threads) {
   return pool;
 }
 
-std::shared_ptr<WorkerPool> WorkerPool::shared_io(int threads) {
+std::shared_ptr<WorkerPool> WorkerPool::shared_io() {
   static SharedPool shared;
-  auto pool = shared.get("headrace io", threads);
-  pool->grow(threads);
-  return pool;
+  return shared.get("headrace io", kIoThreads);
 }
 
 std::shared_ptr<WorkerPool> WorkerPool::shared_network() {

@@ -24,9 +24,6 @@ class TaskGroup;
 
 class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
  public:
-  static constexpr int kDiskIoThreads = 8;
-  static constexpr int kNetworkIoThreads = 32;
-
   /// Threads are named `name` and a number.
   WorkerPool(std::string name, int threads);
   ~WorkerPool();
@@ -34,8 +31,8 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
   /// The pool of this process, made when the first pipeline opens and joined when the last one is gone; grows to `threads`.
   /// After a fork the child gets a pool of its own.
   static std::shared_ptr<WorkerPool> shared(int threads);
-  /// The threads for IO that blocks: a few for disks, kNetworkIoThreads for what waits for servers. Grows like shared().
-  static std::shared_ptr<WorkerPool> shared_io(int threads = kDiskIoThreads);
+  /// The few threads for IO that blocks.
+  static std::shared_ptr<WorkerPool> shared_io();
   /// One thread for each request to a server that may be on its way.
   static std::shared_ptr<WorkerPool> shared_network();
 
