@@ -67,10 +67,11 @@ using FindMisfits = std::function<Misfits(const RecordBatch&, const std::stop_to
 std::unique_ptr<BatchStage> make_batch(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t size,
                                        bool drop_remainder, FindMisfits find_misfits = nullptr);
 struct BucketOptions {
-  std::string key;                       ///< the feature whose number of values is a record's length
-  bool sequence = false;                 ///< a feature list of SequenceExamples, whose steps are counted
-  std::vector<std::int64_t> boundaries;  ///< ascending: bucket i has the lengths below boundaries[i], the last one the rest
-  std::vector<std::int64_t> sizes;       ///< rows of the batches of each bucket, one more than boundaries
+  std::string key;        ///< the feature whose number of values is a record's length
+  bool sequence = false;  ///< a feature list of SequenceExamples, whose steps are counted
+  std::vector<std::int64_t>
+      boundaries;                   ///< ascending: bucket i has the lengths below boundaries[i], the last one the rest
+  std::vector<std::int64_t> sizes;  ///< rows of the batches of each bucket, one more than boundaries
   bool drop_remainder = false;
 };
 /// Batches of records of similar length. Where the input ends, what the buckets hold comes in their order.
