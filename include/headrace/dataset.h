@@ -68,6 +68,26 @@ struct ShuffleOptions {
   std::optional<std::int64_t> seed = std::nullopt;  ///< nothing: drawn once, when the step is declared
   bool reshuffle_each_iteration = true;
   bool mix_epochs = false;  ///< true: with repeat() before it, TensorFlow's mixing stream
+  /// A permutation of all records of an epoch, without a buffer (`buffer_size` is not looked at): each record is read where
+  /// the index of its file says that it is. Files have to be plain.
+  bool global = false;
+  /// With `global`: reads are near-sequential. Pieces of about 64 KiB come in random order, and the records of as many of
+  /// them as fill so many bytes (>= 1) in an order of their own. Two such windows are held in memory, unless the records are
+  /// large. Nothing: every record is read by itself.
+  std::optional<std::int64_t> window_bytes = std::nullopt;
+};
+
+enum class ShardBy : std::uint8_t {
+  kRecord = 0,  ///< records index, index + num_shards, … of the input
+  kFile,        ///< all records of files index, index + num_shards, … of the list
+  kRange,       ///< one of num_shards ranges of records that follow each other, as equal as can be; from the index
+};
+
+struct ShardOptions {
+  ShardBy by = ShardBy::kRecord;
+  /// Every worker gets the same number of records, known when the pipeline opens (from the index): so many as the one with
+  /// the fewest has. Not with a skip policy, which may leave out records of one worker alone.
+  bool drop_remainder = false;
 };
 
 struct BatchOptions {
@@ -109,7 +129,8 @@ class Dataset {
   Dataset interleave(const InterleaveOptions& options) const;
   Dataset repeat(std::optional<std::int64_t> count = std::nullopt) const;  ///< nothing or -1: for ever
   Dataset shuffle(const ShuffleOptions& options) const;
-  Dataset shard(std::int64_t num_shards, std::int64_t index) const;
+  /// The share of one of several workers. By file or range it stands before all other steps on records but interleave().
+  Dataset shard(std::int64_t num_shards, std::int64_t index, const ShardOptions& options = {}) const;
   /// The records that `filter` keeps. The length of what follows is not known.
   Dataset filter(Filter filter) const;
   Dataset take(std::int64_t count) const;  ///< records before batch, batches after; -1: all
@@ -127,13 +148,16 @@ class Dataset {
   std::vector<OpDescription> ops() const;
 
   /// Elements of the whole stream (batches, or records without batch()): nothing when not known, -1 when endless.
-  /// Known from assert_cardinality(), from find_indexes(), or once an iterator has seen a whole epoch.
+  /// Known from assert_cardinality(), from indexes, or once an iterator has seen a whole epoch.
   std::optional<std::int64_t> cardinality() const;
   /// The same for one epoch, as if there were no repeat(); what len() says for an endless stream.
   std::optional<std::int64_t> epoch_cardinality() const;
   /// Looks for the indexes of all files (headrace/index.h). True: there is one of each, so that the records of an epoch are
   /// known from now on. Opens files, reads no record.
   Result<bool> find_indexes() const;
+  /// Makes those that are missing, whatever time it takes: walks over the headers of plain files, inflates compressed ones.
+  /// The records of an epoch are known from now on. Warnings about indexes that cannot be kept.
+  Result<std::vector<std::string>> make_indexes() const;
 
   /// Finds the files, checks all of them at once, and starts reading. The k-th iterator that delivered a batch starts at
   /// epoch k when shuffles reshuffle. `position`: continue there instead. The iterator counts once it delivers.

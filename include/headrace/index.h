@@ -23,6 +23,7 @@ struct FileIdentity {
 struct RecordIndex {
   std::optional<FileIdentity> identity;  ///< nothing in an index of another program
   std::vector<std::uint32_t> lengths;    ///< of the payloads; the records stand one behind the other
+  std::string path = {};                 ///< of the file that it was read from; empty: of none
 
   std::uint64_t payload_bytes() const;
   /// Of the uncompressed stream: payloads, headers and checksums.

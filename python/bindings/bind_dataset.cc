@@ -53,15 +53,35 @@ std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optio
   return std::make_unique<PipelineHandle>(std::make_shared<Pipeline>(unwrap(std::move(pipeline))), self.schema);
 }
 
+nb::list to_python(Result<std::vector<std::string>> warnings) {
+  nb::list texts;
+  for (const std::string& text : unwrap(std::move(warnings))) texts.append(text_to_python(text));
+  return texts;
+}
+
 nb::list check(const DatasetHandle& self) {
   Result<std::vector<std::string>> warnings = cancelled("not checked");
   {
     const WithoutGil release;
     warnings = self.dataset.check();
   }
-  nb::list texts;
-  for (const std::string& text : unwrap(std::move(warnings))) texts.append(text_to_python(text));
-  return texts;
+  return to_python(std::move(warnings));
+}
+
+nb::list make_indexes(const DatasetHandle& self) {
+  Result<std::vector<std::string>> warnings = cancelled("not made");
+  {
+    const WithoutGil release;
+    warnings = self.dataset.make_indexes();
+  }
+  return to_python(std::move(warnings));
+}
+
+ShardBy to_shard_by(const std::string& name) {
+  if (name == "record") return ShardBy::kRecord;
+  if (name == "file") return ShardBy::kFile;
+  if (name == "range") return ShardBy::kRange;
+  raise(invalid_argument("by='" + name + "': must be 'record', 'file' or 'range'"));
 }
 
 void bind_record_steps(nb::class_<DatasetHandle>& type) {
@@ -81,20 +101,25 @@ void bind_record_steps(nb::class_<DatasetHandle>& type) {
       .def(
           "shuffle",
           [](const DatasetHandle& self, std::int64_t buffer_size, std::optional<std::int64_t> seed,
-             bool reshuffle_each_iteration, bool mix_epochs) {
+             bool reshuffle_each_iteration, bool mix_epochs, bool global, std::optional<std::int64_t> window_bytes) {
             return DatasetHandle(self.dataset.shuffle({.buffer_size = buffer_size,
                                                        .seed = seed,
                                                        .reshuffle_each_iteration = reshuffle_each_iteration,
-                                                       .mix_epochs = mix_epochs}),
+                                                       .mix_epochs = mix_epochs,
+                                                       .global = global,
+                                                       .window_bytes = window_bytes}),
                                  self.schema);
           },
-          "buffer_size"_a, "seed"_a = nb::none(), "reshuffle_each_iteration"_a = true, "mix_epochs"_a = false)
+          "buffer_size"_a, "seed"_a = nb::none(), "reshuffle_each_iteration"_a = true, "mix_epochs"_a = false,
+          "global_"_a = false, "window_bytes"_a = nb::none())
       .def(
           "shard",
-          [](const DatasetHandle& self, std::int64_t num_shards, std::int64_t index) {
-            return DatasetHandle(self.dataset.shard(num_shards, index), self.schema);
+          [](const DatasetHandle& self, std::int64_t num_shards, std::int64_t index, const std::string& by,
+             bool drop_remainder) {
+            const ShardOptions options = {.by = to_shard_by(by), .drop_remainder = drop_remainder};
+            return DatasetHandle(self.dataset.shard(num_shards, index, options), self.schema);
           },
-          "num_shards"_a, "index"_a)
+          "num_shards"_a, "index"_a, "by"_a = "record", "drop_remainder"_a = false)
       .def(
           "filter",
           [](const DatasetHandle& self, const Filter& filter) {
@@ -178,6 +203,7 @@ void bind_dataset(nb::module_& m) {
             return unwrap(std::move(found));
           },
           "Whether there is an index of every file; the records of an epoch are known then.")
+      .def("make_indexes", make_indexes, "Makes the indexes that are missing; warnings about them.")
       .def(
           "ops",
           [](const DatasetHandle& self) {

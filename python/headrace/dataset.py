@@ -4,6 +4,7 @@ The steps and their order: TFRecordDataset, then {shard, take, skip, filter, int
 {map, take, skip}, prefetch_to_device.
 """
 
+import logging
 import os
 
 from . import _core, arguments, key_patterns
@@ -18,6 +19,8 @@ from .sequences import to_sequence_schema
 # Records that the engine hands over together when the user iterates over single ones: enough to make the hand-over
 # cheap for small records, few enough to hold little of large ones.
 _RECORDS_AT_A_TIME = 64
+
+_logger = logging.getLogger("headrace.dataset")
 
 
 class Dataset:
@@ -47,24 +50,53 @@ class Dataset:
         """The input `count` times; None or -1: for ever."""
         return self._with(self._core.repeat(arguments.optional_integer("count", count)))
 
-    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, mix_epochs=False):
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, mix_epochs=False, window_bytes=None):
         """Each record comes out of a buffer of `buffer_size` records (>= 1) at random.
+
+        shuffle("global") permutes all records of an epoch, without a buffer: each is read where the index of its file says that
+        it is (headrace index makes indexes; those of local files are made now when that takes at most 10 seconds). The files
+        have to be plain. What stands before it can be shard, take, skip and repeat.
 
         Args:
             seed: int; None draws one now (report().seeds shows it).
             reshuffle_each_iteration: another order in each epoch.
             mix_epochs: with repeat() before it: records of the next epoch may come before this one has ended, as in
                 TensorFlow. False: every record exactly once an epoch.
+            window_bytes: with "global": pieces of about 64 KiB come in random order, and the records of as many as fill
+                `window_bytes` (>= 1) in an order of their own, so that reads are near-sequential. Two windows are in memory,
+                unless the records are large. None: each record is read by itself.
         """
-        buffer_size = arguments.integer("buffer_size", buffer_size)
-        seed = arguments.optional_integer("seed", seed)
-        return self._with(self._core.shuffle(buffer_size, seed, bool(reshuffle_each_iteration), bool(mix_epochs)))
-
-    def shard(self, num_shards, index):
-        """The records index, index + num_shards, …: the share of one of several workers."""
-        return self._with(
-            self._core.shard(arguments.integer("num_shards", num_shards), arguments.integer("index", index))
+        is_global = isinstance(buffer_size, str)
+        if is_global and buffer_size != "global":
+            raise ArgumentError(f"buffer_size={buffer_size!r}: must be an int or 'global'")
+        core = self._core.shuffle(
+            0 if is_global else arguments.integer("buffer_size", buffer_size),
+            arguments.optional_integer("seed", seed),
+            bool(reshuffle_each_iteration),
+            bool(mix_epochs),
+            is_global,
+            arguments.optional_integer("window_bytes", window_bytes, minimum=1),
         )
+        return self._with(core)
+
+    def shard(self, num_shards, index, by="record", drop_remainder=False):
+        """The share of one of several workers.
+
+        Args:
+            by: "record": the records index, index + num_shards, … of what comes. "file": all records of files index,
+                index + num_shards, … of the list. "range": one of num_shards ranges of neighbouring records of all files, as
+                equal as can be. The last two stand before all other steps but interleave(); a range needs indexes, as
+                shuffle("global") does.
+            drop_remainder: every worker gets the same number of records, that of the worker with the fewest, and so makes the
+                same number of steps. Known from the indexes when reading starts; not with a skip policy.
+        """
+        core = self._core.shard(
+            arguments.integer("num_shards", num_shards),
+            arguments.integer("index", index),
+            str(by),
+            bool(drop_remainder),
+        )
+        return self._with(core)
 
     def filter(self, condition):
         """The records that meet `condition`, such as `hr.feature("label") == 3`; see headrace.feature.
@@ -233,6 +265,22 @@ class Dataset:
             if count is None:
                 raise unknown
         return count
+
+    def cardinality(self, scan=False):
+        """Elements of the stream: -1 when it has no end, -2 when that is not known (TensorFlow's numbers).
+
+        Args:
+            scan: make the indexes that are missing, whatever time it takes: the headers of plain files are read, compressed
+                files are inflated. They are kept in the cache folder, as `headrace index` does.
+
+        Raises:
+            DataLossError: with scan: a file is damaged.
+        """
+        if self._core.cardinality() is None and not self._core.find_indexes() and scan:
+            for text in self._core.make_indexes():
+                _logger.warning(text)
+        count = self._core.cardinality()
+        return -2 if count is None else count
 
     def _known_length(self):
         count = self._core.cardinality()

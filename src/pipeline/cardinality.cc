@@ -12,6 +12,8 @@ std::int64_t behind(const Op& op, std::int64_t n) {
     return std::max<std::int64_t>(0, n - std::max<std::int64_t>(0, skip->count));
   }
   if (const auto* shard = std::get_if<ShardOp>(&op.arguments)) {
+    if (shard->options.by != ShardBy::kRecord) return n;  // the source has only this share
+    if (shard->options.drop_remainder) return n / shard->num_shards;
     return n / shard->num_shards + (n % shard->num_shards > shard->index ? 1 : 0);
   }
   if (const auto* batch = std::get_if<BatchOp>(&op.arguments)) {

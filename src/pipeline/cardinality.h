@@ -11,7 +11,7 @@ namespace headrace {
 
 constexpr std::int64_t kEndless = -1;
 
-/// Elements behind `last` when the source has `source_records`; kEndless for endless streams, nothing where a filter decides.
+/// Elements behind `last` when the source has `source_records` (by shard(by="file"|"range"): of this share); kEndless for endless streams, nothing where a filter decides.
 /// `ignore_repeat`: of one epoch.
 std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& last, std::int64_t source_records,
                                             bool ignore_repeat);

@@ -5,6 +5,7 @@
 
 #include "base/environment.h"
 #include "headrace/index.h"
+#include "pipeline/assignment.h"
 #include "pipeline/cardinality.h"
 #include "pipeline/dataset_state.h"
 #include "pipeline/grammar.h"
@@ -61,6 +62,13 @@ Status check_read_options(const ReadOptions& options) {
                         at_least(kOp, "memory_bytes", options.memory_bytes.value_or(1), 1), check_environment()});
 }
 
+Status check_global(const ShuffleOptions& options) {
+  if (options.mix_epochs) {
+    return invalid_argument("shuffle(\"global\"): mix_epochs=True has no meaning without a buffer");
+  }
+  return at_least("shuffle", "window_bytes", options.window_bytes.value_or(1), 1);
+}
+
 std::int64_t draw_seed() {
   std::random_device device;
   return static_cast<std::int64_t>((std::uint64_t{device()} << 32 | device()) >> 1);
@@ -94,17 +102,27 @@ Dataset Dataset::repeat(std::optional<std::int64_t> count) const {
 Dataset Dataset::shuffle(const ShuffleOptions& options) const {
   ShuffleOptions with_seed = options;
   if (!with_seed.seed) with_seed.seed = draw_seed();
-  return DatasetBuilder::extend(*this, at_least("shuffle", "buffer_size", options.buffer_size, 1),
-                                ShuffleOp{with_seed});
+  Status check = options.global ? check_global(options) : at_least("shuffle", "buffer_size", options.buffer_size, 1);
+  if (check.ok() && !options.global && options.window_bytes) {
+    check = invalid_argument("shuffle(): window_bytes has a meaning with shuffle(\"global\") only");
+  }
+  return DatasetBuilder::extend(*this, std::move(check), ShuffleOp{with_seed});
 }
 
-Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
+Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index, const ShardOptions& options) const {
   Status check = first_failure({at_least("shard", "num_shards", num_shards, 1), at_least("shard", "index", index, 0)});
   if (check.ok() && index >= num_shards) {
     check = invalid_argument("shard(): index=" + std::to_string(index) +
                              " must be below num_shards=" + std::to_string(num_shards));
   }
-  return DatasetBuilder::extend(*this, std::move(check), ShardOp{num_shards, index});
+  const ReadOptions& read = find_op<SourceOp>(op_)->options;
+  const bool skips = read.on_corrupt == OnCorrupt::kSkip || read.on_mismatch == OnMismatch::kSkip;
+  if (check.ok() && options.drop_remainder && skips) {
+    check = invalid_argument(
+        "shard(): drop_remainder gives every worker the same number of steps, which a skip policy may not keep: "
+        "on_corrupt and on_mismatch have to be \"raise\"");
+  }
+  return DatasetBuilder::extend(*this, std::move(check), ShardOp{num_shards, index, options});
 }
 
 Dataset Dataset::filter(Filter filter) const {
@@ -192,15 +210,28 @@ Result<bool> Dataset::find_indexes() const {
   HEADRACE_RETURN_IF_ERROR(status_);
   const auto* source = find_op<SourceOp>(op_);
   HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_shards({source->files.items, source->files.is_list}));
-  std::int64_t records = 0;
-  for (const ShardFile& file : shards.files) {
-    HEADRACE_ASSIGN_OR_RETURN(const std::optional<RecordIndex> index, find_index(file.path));
+  std::vector<RecordIndex> indexes;
+  for (const std::uint32_t shard : shards_to_index(op_, shards)) {
+    HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> index, find_index(shards.files[shard].path));
     if (!index) return false;
-    records += std::ssize(index->lengths);
+    indexes.push_back(std::move(*index));
   }
-  std::int64_t unknown = -1;
-  shared_->source_records.compare_exchange_strong(unknown, records);
+  shared_->learn(assign(op_, shards, std::move(indexes)).records);
   return true;
+}
+
+Result<std::vector<std::string>> Dataset::make_indexes() const {
+  HEADRACE_RETURN_IF_ERROR(status_);
+  const auto* source = find_op<SourceOp>(op_);
+  HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_shards({source->files.items, source->files.is_list}));
+  WarningLog warnings;
+  HEADRACE_ASSIGN_OR_RETURN(
+      std::vector<RecordIndex> indexes,
+      find_or_make_indexes(shards, shards_to_index(op_, shards), source->options,
+                           {.needed_by = "cardinality(scan=True)", .most_seconds = std::nullopt}, &shared_->indexes,
+                           &warnings));
+  shared_->learn(assign(op_, shards, std::move(indexes)).records);
+  return warnings.texts();
 }
 
 void Dataset::set_epoch(std::int64_t epoch) const { shared_->next_epoch = epoch; }

@@ -11,6 +11,45 @@ Status refuse(const Op& next, const std::string& reason) {
   return invalid_argument(op_name(next) + "() " + reason + "; the order that works: " + kWorkingOrder);
 }
 
+constexpr const char* kStatedShare =
+    "states the records of all files, of which shard(by=\"file\" or \"range\") reads some; the indexes tell, too";
+
+// A shard() that says which files or which range of records is read.
+bool is_source_share(const Op& op) {
+  const auto* shard = std::get_if<ShardOp>(&op.arguments);
+  return shard != nullptr && shard->options.by != ShardBy::kRecord;
+}
+
+Status check_source_share(const std::shared_ptr<const Op>& last, const Op& next) {
+  for (const Op* op : ops_in_order(last)) {
+    if (std::holds_alternative<CardinalityOp>(op->arguments)) return refuse(*op, kStatedShare);
+    if (!std::holds_alternative<SourceOp>(op->arguments) && !std::holds_alternative<InterleaveOp>(op->arguments)) {
+      return refuse(next, "by file or range must stand right behind the source, not behind " + op_name(*op) + "()");
+    }
+  }
+  return {};
+}
+
+// What stands before it has to be a matter of counting, for nothing is read to know what comes.
+Status check_global_shuffle(const std::shared_ptr<const Op>& last, const Op& next) {
+  const Op* repeat = nullptr;
+  for (const Op* op : ops_in_order(last)) {
+    const auto is = [op]<class T>(std::type_identity<T>) { return std::holds_alternative<T>(op->arguments); };
+    if (is(std::type_identity<RepeatOp>())) repeat = op;
+    if (is(std::type_identity<InterleaveOp>())) {
+      return refuse(next, "of all records decides the order anew: leave interleave() out");
+    }
+    if (is(std::type_identity<FilterOp>()) || is(std::type_identity<ShuffleOp>())) {
+      return refuse(next, "of all records needs to know which ones come, without reading them: " + op_name(*op) +
+                              "() must stand behind it");
+    }
+  }
+  if (repeat != nullptr && repeat != last.get()) {
+    return refuse(next, "of all records takes one epoch: repeat() must stand right before or behind it");
+  }
+  return {};
+}
+
 template <class T>
 bool has(const std::shared_ptr<const Op>& last) {
   return find_op<T>(last) != nullptr;
@@ -24,11 +63,24 @@ Status check_order(const std::shared_ptr<const Op>& last, const Op& next) {
   if (has<DeviceOp>(last)) return refuse(next, "comes after prefetch_to_device(), which must be last");
   if (is(std::type_identity<InterleaveOp>())) {
     for (const Op* op : ops_in_order(last)) {
-      if (!std::holds_alternative<SourceOp>(op->arguments) && !std::holds_alternative<CardinalityOp>(op->arguments)) {
+      if (!std::holds_alternative<SourceOp>(op->arguments) && !std::holds_alternative<CardinalityOp>(op->arguments) &&
+          !is_source_share(*op)) {
         return refuse(next, "must stand right behind the source, not behind " + op_name(*op) + "()");
       }
     }
   }
+  if (is_source_share(next)) HEADRACE_RETURN_IF_ERROR(check_source_share(last, next));
+  if (is(std::type_identity<CardinalityOp>())) {
+    for (const Op* op : ops_in_order(last)) {
+      if (is_source_share(*op)) return refuse(next, kStatedShare);
+    }
+  }
+  const auto* shard = std::get_if<ShardOp>(&next.arguments);
+  if (shard != nullptr && shard->options.drop_remainder && has<FilterOp>(last)) {
+    return refuse(next, "with drop_remainder needs to know how many records come, which filter() decides");
+  }
+  const auto* shuffle = std::get_if<ShuffleOp>(&next.arguments);
+  if (shuffle != nullptr && shuffle->options.global) HEADRACE_RETURN_IF_ERROR(check_global_shuffle(last, next));
   if (is(std::type_identity<ShardOp>()) || is(std::type_identity<ShuffleOp>()) || is(std::type_identity<FilterOp>())) {
     if (batched) return refuse(next, "works on records and must stand before batch()");
   }

@@ -45,12 +45,20 @@ std::string op_arguments(const Op& op) {
           [](const RepeatOp& repeat) { return field("count", repeat.count); },
           [](const ShuffleOp& shuffle) {
             const ShuffleOptions& o = shuffle.options;
+            if (o.global) {
+              return join({"global", field("seed", *o.seed),
+                           field("reshuffle_each_iteration", o.reshuffle_each_iteration),
+                           field("window_bytes", o.window_bytes.value_or(0))});
+            }
             return join({field("buffer_size", o.buffer_size), field("seed", *o.seed),
                          field("reshuffle_each_iteration", o.reshuffle_each_iteration),
                          field("mix_epochs", o.mix_epochs)});
           },
           [](const ShardOp& shard) {
-            return join({field("num_shards", shard.num_shards), field("index", shard.index)});
+            std::string text = join({field("num_shards", shard.num_shards), field("index", shard.index)});
+            if (shard.options.by != ShardBy::kRecord) text += "," + field("by", static_cast<int>(shard.options.by));
+            if (shard.options.drop_remainder) text += ",drop_remainder=1";
+            return text;
           },
           [](const TakeOp& take) { return field("count", take.count); },
           [](const SkipOp& skip) { return field("count", skip.count); },

@@ -27,6 +27,7 @@ struct ShuffleOp {
 struct ShardOp {
   std::int64_t num_shards;
   std::int64_t index;
+  ShardOptions options;
 };
 struct FilterOp {
   Filter filter;

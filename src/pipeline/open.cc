@@ -3,10 +3,13 @@
 #include <algorithm>
 
 #include "base/environment.h"
+#include "pipeline/epoch_counter.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
 #include "pipeline/wiring.h"
 #include "runtime/cpu_budget.h"
+#include "shard/byte_source.h"
+#include "shard/file.h"
 #include "tensor/batch_parser.h"
 #include "tensor/row_keys.h"
 
@@ -46,6 +49,49 @@ Status Pipeline::Impl::find_files() {
   return {};
 }
 
+Status Pipeline::Impl::assign_files() {
+  std::vector<RecordIndex> indexes;
+  const std::string needed_by = needs_indexes(op_, shared_->source_records >= 0);
+  if (!needed_by.empty()) {
+    HEADRACE_ASSIGN_OR_RETURN(
+        indexes, find_or_make_indexes(*shards_, shards_to_index(op_, *shards_), source_options_.read,
+                                      {.needed_by = needed_by}, &shared_->indexes, &warnings_));
+  }
+  assignment_ = assign(op_, *shards_, std::move(indexes));
+  shared_->learn(assignment_.records);
+  const auto* shuffle = find_op<ShuffleOp>(op_);
+  if (shuffle == nullptr || !shuffle->options.global) return {};
+  HEADRACE_RETURN_IF_ERROR(refuse_compressed());
+  bool is_local = false;
+  if (!assignment_.parts.empty()) {
+    HEADRACE_ASSIGN_OR_RETURN(const File first, File::open(shards_->files[assignment_.parts.front().shard].path));
+    is_local = first.is_local();
+  }
+  map_ = make_map(op_, assignment_.parts, assignment_.indexes, is_local);
+  const auto* stated = find_op<CardinalityOp>(op_);
+  if (stated != nullptr && source_options_.read.on_corrupt == OnCorrupt::kRaise) {
+    return compare_cardinality(stated->records, *assignment_.records);
+  }
+  return {};
+}
+
+Status Pipeline::Impl::refuse_compressed() const {
+  for (std::size_t i = 0; i < assignment_.parts.size(); ++i) {
+    const ShardFile& file = shards_->files[assignment_.parts[i].shard];
+    if (assignment_.indexes[i].stream_bytes() == file.bytes) continue;
+    HEADRACE_ASSIGN_OR_RETURN(
+        const std::unique_ptr<ByteSource> source,
+        open_byte_source(file.path, static_cast<Compression>(source_options_.read.compression)));
+    if (source->compression() == Compression::kNone) continue;
+    return Status(StatusCode::kInvalidArgument,
+                  std::string("shuffle(\"global\") reads each record where it lies, which a file compressed with ") +
+                      compression_name(source->compression()) +
+                      " does not allow; store it plain, or use shuffle(buffer_size)",
+                  {.path = file.path});
+  }
+  return {};
+}
+
 Status Pipeline::Impl::make_threads() {
   const ReadOptions& options = source_options_.read;
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<int> from_environment, environment_threads());
@@ -59,15 +105,29 @@ Status Pipeline::Impl::make_threads() {
   return {};
 }
 
+Status Pipeline::Impl::take_from_budget(std::int64_t bytes) {
+  if (bytes < memory_bytes_) {
+    memory_bytes_ -= bytes;
+    return {};
+  }
+  return {StatusCode::kResourceExhausted, "memory_bytes=" + std::to_string(memory_bytes_) +
+                                              " is too small for this pipeline: the index of its records has " +
+                                              std::to_string(bytes) + " bytes"};
+}
+
 Status Pipeline::Impl::start(const std::optional<Position>& position) {
   source_options_ = source_options(op_);
   HEADRACE_RETURN_IF_ERROR(find_files());
+  HEADRACE_RETURN_IF_ERROR(assign_files());
   HEADRACE_RETURN_IF_ERROR(make_threads());
   if (const auto* devices = find_op<DeviceOp>(op_)) {
     replicas_ = static_cast<int>(devices->devices.size());
     depth_ = devices->options.depth;
   }
   // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
+  if (map_ != nullptr && memory_bytes_ > 0) {
+    HEADRACE_RETURN_IF_ERROR(take_from_budget(static_cast<std::int64_t>(map_->memory_bytes())));
+  }
   source_options_.record_budget_bytes = memory_bytes_ / 2;
   skipped_ = std::make_unique<SkipLog>(source_options_.read.max_skipped);
   const auto* parse = find_op<ParseOp>(op_);
@@ -75,6 +135,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
 
   SourceContext context;
   context.shards = shards_;
+  context.parts = std::make_shared<const ShardParts>(assignment_.parts);
   context.blocks = &blocks_;
   context.work = work_.get();
   context.io = io_.get();
@@ -83,9 +144,10 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.warnings = &warnings_;
   context.probe = &read_probe_;
   context.lengths = std::make_shared<KnownLengths>();
-  loader_ = std::make_unique<RecordLoader>(shards_, source_options_.read.verify);
+  loader_ = std::make_unique<RecordLoader>(shards_, source_options_.read.verify, map_ != nullptr);
+  context.loader = loader_.get();
   source_records_ = std::shared_ptr<std::atomic<std::int64_t>>(shared_, &shared_->source_records);
-  stage_ = wire_stages(op_, context, source_options_, source_records_,
+  stage_ = wire_stages(op_, context, source_options_, source_records_, map_,
                        [this](const RecordBatch& records, const std::stop_token& stop) {
                          return executor_->find_misfits(records, stop);
                        });

@@ -16,9 +16,11 @@
 #include "device/feeds.h"
 #include "headrace/pipeline.h"
 #include "headrace/report.h"
+#include "pipeline/assignment.h"
 #include "pipeline/dataset_state.h"
 #include "pipeline/executor.h"
 #include "pipeline/op.h"
+#include "record/record_map.h"
 #include "record/source.h"
 #include "runtime/fork.h"
 #include "tensor/buffer_pool.h"
@@ -50,6 +52,9 @@ class Pipeline::Impl {
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
   Status find_files();
+  Status assign_files();
+  Status refuse_compressed() const;
+  Status take_from_budget(std::int64_t bytes);
   Status make_threads();
   Status restore(const Position& position, const SourceContext& context);
   void settle_position();
@@ -61,6 +66,8 @@ class Pipeline::Impl {
 
   // set by start(), constant afterwards
   std::shared_ptr<ShardList> shards_;
+  Assignment assignment_;
+  std::shared_ptr<const RecordMap> map_;  // of a global shuffle
   SourceOptions source_options_;
   int threads_ = 1;
   int replicas_ = 1;

@@ -3,8 +3,12 @@
 #include <optional>
 
 #include "batch/stages.h"
+#include "batch/global_shuffle.h"
+#include "pipeline/cardinality.h"
 #include "pipeline/epoch_counter.h"
+#include "pipeline/global_plan.h"
 #include "pipeline/locate.h"
+#include "record/record_locator.h"
 
 namespace headrace {
 namespace {
@@ -13,9 +17,10 @@ namespace {
 // positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(std::unique_ptr<RecordStage> source, const SourceContext& context, bool skips_misfits,
-         FindMisfits find_misfits)
+  Wiring(std::unique_ptr<RecordStage> source, std::int64_t source_records, const SourceContext& context,
+         bool skips_misfits, FindMisfits find_misfits)
       : records_(std::move(source)),
+        source_records_(source_records),
         blocks_(context.blocks),
         shards_(context.shards),
         skipped_(context.skipped),
@@ -44,7 +49,7 @@ class Wiring {
       fused_with_previous_ = repeat_behind != nullptr;
     } else if (const auto* shard = std::get_if<ShardOp>(&op.arguments)) {
       ++stage_id_;
-      records_ = make_shard(context(), std::move(records_), shard->num_shards, shard->index);
+      if (shard->options.by == ShardBy::kRecord) add_shard(op, *shard);
     } else if (const auto* filter = std::get_if<FilterOp>(&op.arguments)) {
       ++stage_id_;
       records_ = make_filter(context(), std::move(records_), filter->filter);
@@ -85,6 +90,13 @@ class Wiring {
     return context;
   }
 
+  void add_shard(const Op& op, const ShardOp& shard) {
+    records_ = make_shard(context(), std::move(records_), shard.num_shards, shard.index);
+    if (!shard.options.drop_remainder) return;
+    const std::optional<std::int64_t> input = stream_elements(op.input, source_records_, false);
+    if (input && *input != kEndless) records_ = make_take(context(), std::move(records_), *input / shard.num_shards);
+  }
+
   void add_shuffle(const ShuffleOp& shuffle, std::int64_t epochs) {
     records_ = make_shuffle(context(), std::move(records_),
                             {.buffer_size = shuffle.options.buffer_size,
@@ -94,6 +106,7 @@ class Wiring {
   }
 
   std::unique_ptr<RecordStage> records_;
+  const std::int64_t source_records_;    // -1 = not known, which no step needs
   std::unique_ptr<BatchStage> batches_;  // once batch() was met
   BlockPool* const blocks_;
   const std::shared_ptr<const ShardList> shards_;
@@ -105,6 +118,16 @@ class Wiring {
 };
 
 }  // namespace
+
+std::shared_ptr<const RecordMap> make_map(const std::shared_ptr<const Op>& last, const ShardParts& parts,
+                                          const std::vector<RecordIndex>& indexes, bool is_local) {
+  const auto* shuffle = find_op<ShuffleOp>(last);
+  // As with the interleave: a filter must see the records, and who skips damaged ones must know of them before.
+  const bool is_late =
+      is_local && find_op<FilterOp>(last) == nullptr && find_op<SourceOp>(last)->options.on_corrupt == OnCorrupt::kRaise;
+  return std::make_shared<RecordMap>(parts, indexes, shuffle->options.window_bytes ? kPieceBytes : 0,
+                                     is_late ? std::optional(kLateBytes) : std::nullopt);
+}
 
 SourceOptions source_options(const std::shared_ptr<const Op>& last) {
   SourceOptions options;
@@ -122,17 +145,26 @@ SourceOptions source_options(const std::shared_ptr<const Op>& last) {
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
                                         const SourceOptions& options,
                                         std::shared_ptr<std::atomic<std::int64_t>> source_records,
-                                        FindMisfits find_misfits) {
+                                        std::shared_ptr<const RecordMap> map, FindMisfits find_misfits) {
   // Who skips damaged records has said that some may be missing.
   std::optional<std::int64_t> stated;
   const auto* cardinality = find_op<CardinalityOp>(last);
   if (cardinality != nullptr && options.read.on_corrupt == OnCorrupt::kRaise) stated = cardinality->records;
   const bool skips_misfits = options.read.on_mismatch == OnMismatch::kSkip;
   if (!skips_misfits || find_op<ParseOp>(last) == nullptr) find_misfits = nullptr;
-  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records), stated), context,
-                skips_misfits, std::move(find_misfits));
   const std::vector<const Op*> ops = ops_in_order(last);
-  for (std::size_t i = 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
+  const std::int64_t known = *source_records;
+  std::unique_ptr<RecordStage> source;
+  std::optional<GlobalPlan> global;
+  if (map != nullptr) {
+    global = plan_global_shuffle(ops, map->records());
+    global->shuffle.record_budget_bytes = options.record_budget_bytes;
+    source = make_global_shuffle(context, options.read, std::move(map), global->shuffle);
+  } else {
+    source = make_epoch_counter(make_source(context, options), std::move(source_records), stated);
+  }
+  Wiring wiring(std::move(source), known, context, skips_misfits, std::move(find_misfits));
+  for (std::size_t i = global ? global->ops : 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
   return wiring.finish();
 }
 

@@ -40,6 +40,7 @@ Result<std::shared_ptr<const File>> RecordLoader::open(std::uint32_t shard) {
     if (found != open_.rend()) return found->file;
   }
   HEADRACE_ASSIGN_OR_RETURN(File file, File::open(shards_->files[shard].path));
+  if (jumps_) file.will_jump();
   auto shared = std::make_shared<const File>(std::move(file));
   MutexLock lock(mutex_);
   if (open_.size() == kOpenShards) open_.pop_front();

@@ -19,15 +19,10 @@
 #include "headrace/skipped.h"
 #include "record/block.h"
 #include "record/framing.h"
+#include "record/shard_part.h"
 #include "shard/byte_source.h"
 
 namespace headrace {
-
-/// A place between two records of a shard.
-struct ShardPlace {
-  std::uint64_t ordinal = 0;  ///< of the record behind it
-  std::uint64_t offset = 0;   ///< of that record's header in the uncompressed stream
-};
 
 enum class ReadStep : std::uint8_t { kBlock = 1, kWouldWait, kEnd, kFailed };
 

@@ -14,6 +14,7 @@
 #include "headrace/dataset.h"
 #include "record/known_lengths.h"
 #include "record/record_stage.h"
+#include "record/shard_part.h"
 #include "record/skip_log.h"
 #include "runtime/probe.h"
 #include "runtime/warnings.h"
@@ -34,9 +35,12 @@ struct SourceOptions {
   bool late_reading = false;             ///< records of plain local shards of large records are only located
 };
 
+class RecordLoader;
+
 /// What the source uses; all outlive the stage.
 struct SourceContext {
   std::shared_ptr<const ShardList> shards;
+  std::shared_ptr<const ShardParts> parts = nullptr;  ///< what is read, in this order; null: all shards
   BlockPool* blocks = nullptr;
   TaskGroup* work = nullptr;
   TaskGroup* io = nullptr;
@@ -45,6 +49,7 @@ struct SourceContext {
   WarningLog* warnings = nullptr;
   StageProbe* probe = nullptr;                      ///< "read"
   std::shared_ptr<KnownLengths> lengths = nullptr;  ///< of shards walked once (late_reading)
+  RecordLoader* loader = nullptr;                   ///< whose open shards a global shuffle reads
 };
 
 std::unique_ptr<RecordStage> make_source(const SourceContext& context, const SourceOptions& options);

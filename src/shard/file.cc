@@ -82,6 +82,8 @@ void File::will_need(std::uint64_t offset, std::uint64_t size) const {
   (void)::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
 }
 
+void File::will_jump() const { (void)::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM); }
+
 Result<std::size_t> File::read_at(std::uint8_t* data, std::size_t size, std::uint64_t offset) const {
   std::size_t done = 0;
   while (done < size) {

@@ -30,6 +30,8 @@ class File {
   bool is_local() const;
   /// Asks the system to have these bytes in its cache soon. Only a hint.
   void will_need(std::uint64_t offset, std::uint64_t size) const;
+  /// Tells the system that reads do not follow each other. Only a hint.
+  void will_jump() const;
 
   /// When it was opened.
   std::uint64_t size() const { return size_; }
