@@ -6,7 +6,7 @@
 //                       .parse(schema).prefetch_to_device({.devices = {"/CPU:0", "/CPU:1"}}).open();
 //
 // The first wrong step is kept in status() and given back by every later step and by open(). Grammar:
-//   source -> {shard, take, skip, filter, interleave, repeat, shuffle}* -> batch -> parse -> {map, take, skip}* -> prefetch_to_device
+//   source -> {shard, take, skip, filter, interleave, repeat, shuffle, concatenate}* -> batch -> parse -> {map, take, skip}* -> prefetch_to_device
 // (interleave at most once and before the other record steps). Constructors touch no file; open() does.
 // A Dataset is a value: copies share the tree. It counts the iterators that delivered a batch (see open()); that count is
 // atomic, everything else is constant, so any thread may use it.
@@ -56,6 +56,8 @@ struct ReadOptions {
   std::optional<int> num_threads =
       std::nullopt;  ///< default: CPUs this process may use, ceil(min(affinity, cgroup quota))
   std::optional<std::int64_t> memory_bytes = std::nullopt;  ///< default: no limit
+
+  bool operator==(const ReadOptions&) const = default;
 };
 
 struct InterleaveOptions {
@@ -93,6 +95,27 @@ struct ShardOptions {
 struct BatchOptions {
   std::int64_t size = 0;  ///< rows of the global batch, >= 1
   bool drop_remainder = false;
+};
+
+/// Batches of records of similar length.
+struct BucketOptions {
+  std::string key;                       ///< the feature whose number of values is a record's length; 0 where it is missing
+  bool sequence = false;                 ///< a feature list of SequenceExamples: its steps are counted
+  std::vector<std::int64_t> boundaries;  ///< ascending: bucket i has the lengths below boundaries[i], the last one the rest
+  std::vector<std::int64_t> sizes;       ///< rows of the batches of each bucket, >= 1, one more than boundaries
+  bool drop_remainder = false;
+};
+
+struct SampleOptions {
+  std::vector<double> weights;  ///< of each dataset, >= 0, not all 0; empty: all alike
+  std::optional<std::int64_t> seed = std::nullopt;  ///< nothing: drawn once, when the step is declared
+  bool stop_on_empty = false;                       ///< false: datasets that have ended are passed over
+  bool rerandomize_each_iteration = false;          ///< another sequence each epoch
+};
+
+struct ChooseOptions {
+  std::vector<std::int64_t> choices;  ///< record p comes from dataset choices[p % size]
+  bool stop_on_empty = true;
 };
 
 /// A function on a parsed batch: rows of a slice, and the first value of each column of MapOptions::columns, which it may
@@ -135,7 +158,11 @@ class Dataset {
   Dataset filter(Filter filter) const;
   Dataset take(std::int64_t count) const;  ///< records before batch, batches after; -1: all
   Dataset skip(std::int64_t count) const;  ///< -1: all
+  /// The records of this dataset, then those of `other`. Both are read with the same options.
+  Dataset concatenate(const Dataset& other) const;
   Dataset batch(const BatchOptions& options) const;
+  /// Instead of batch(). Where the input ends, what the buckets hold comes in their order.
+  Dataset bucket_by_sequence_length(const BucketOptions& options) const;
   Dataset parse(Schema schema) const;
   /// Each slice of each batch passes through `options.function`.
   Dataset map(MapOptions options) const;
@@ -169,7 +196,6 @@ class Dataset {
   Result<std::vector<std::string>> check() const;
 
  private:
-  friend Dataset TFRecordDataset(Files files, const ReadOptions& options);
   friend class DatasetBuilder;
   std::shared_ptr<const Op> op_;
   std::shared_ptr<Shared> shared_;
@@ -177,5 +203,9 @@ class Dataset {
 };
 
 Dataset TFRecordDataset(Files files, const ReadOptions& options = {});
+/// Each record from one of the datasets, at random. None of them is batched; all are read with the same options.
+Dataset sample_from_datasets(const std::vector<Dataset>& datasets, const SampleOptions& options = {});
+/// Each record from the dataset that the choices name. None of them is batched; all are read with the same options.
+Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const ChooseOptions& options);
 
 }  // namespace headrace

@@ -146,6 +146,36 @@ void bind_record_steps(nb::class_<DatasetHandle>& type) {
           "records"_a);
 }
 
+std::vector<Dataset> to_datasets(const std::vector<const DatasetHandle*>& handles) {
+  std::vector<Dataset> datasets;
+  for (const DatasetHandle* handle : handles) datasets.push_back(handle->dataset);
+  return datasets;
+}
+
+void bind_combinations(nb::module_& module) {
+  module.def(
+      "concatenate",
+      [](const DatasetHandle& first, const DatasetHandle& second) {
+        return DatasetHandle(first.dataset.concatenate(second.dataset), nullptr);
+      },
+      "first"_a, "second"_a);
+  module.def(
+      "sample_from_datasets",
+      [](const std::vector<const DatasetHandle*>& datasets, std::vector<double> weights,
+         std::optional<std::int64_t> seed, bool stop_on_empty, bool rerandomize_each_iteration) {
+        return DatasetHandle(sample_from_datasets(to_datasets(datasets),
+                                                  {std::move(weights), seed, stop_on_empty, rerandomize_each_iteration}),
+                             nullptr);
+      },
+      "datasets"_a, "weights"_a, "seed"_a = nb::none(), "stop_on_empty"_a, "rerandomize_each_iteration"_a);
+  module.def(
+      "choose_from_datasets",
+      [](const std::vector<const DatasetHandle*>& datasets, std::vector<std::int64_t> choices, bool stop_on_empty) {
+        return DatasetHandle(choose_from_datasets(to_datasets(datasets), {std::move(choices), stop_on_empty}), nullptr);
+      },
+      "datasets"_a, "choices"_a, "stop_on_empty"_a);
+}
+
 void bind_batch_steps(nb::class_<DatasetHandle>& type) {
   type.def(
           "batch",
@@ -153,6 +183,15 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
             return DatasetHandle(self.dataset.batch({.size = size, .drop_remainder = drop_remainder}), self.schema);
           },
           "size"_a, "drop_remainder"_a = false)
+      .def(
+          "bucket_by_sequence_length",
+          [](const DatasetHandle& self, std::string key, bool sequence, std::vector<std::int64_t> boundaries,
+             std::vector<std::int64_t> sizes, bool drop_remainder) {
+            return DatasetHandle(self.dataset.bucket_by_sequence_length(
+                                     {std::move(key), sequence, std::move(boundaries), std::move(sizes), drop_remainder}),
+                                 self.schema);
+          },
+          "key"_a, "sequence"_a, "boundaries"_a, "sizes"_a, "drop_remainder"_a)
       .def(
           "parse",
           [](const DatasetHandle& self, const Schema& schema) {
@@ -215,6 +254,7 @@ void bind_dataset(nb::module_& m) {
           },
           "The declared steps as (id, name, arguments), the source first.");
 
+  bind_combinations(m);
   m.def("tfrecord_dataset", make_source, "files"_a, "is_list"_a, "compression"_a, "verify"_a, "on_corrupt"_a,
         "on_mismatch"_a, "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a, "num_threads"_a.none(),
         "memory_bytes"_a.none(), "stream_version"_a, "The source of a Dataset.");

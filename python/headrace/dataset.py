@@ -118,6 +118,12 @@ class Dataset:
         """All but the first `count` elements: records before batch(), batches after it; -1: none is left."""
         return self._with(self._core.skip(arguments.integer("count", count)))
 
+    def concatenate(self, dataset):
+        """The records of this dataset, then those of `dataset`. Neither is batched; both are read with the same options."""
+        if not isinstance(dataset, Dataset):
+            raise ArgumentError(f"dataset={dataset!r}: must be a headrace Dataset")
+        return Dataset(_core.concatenate(self._core, dataset._core))
+
     def batch(self, batch_size, drop_remainder=False):
         """Batches of `batch_size` records (>= 1): the global batch, over all devices.
 
@@ -125,6 +131,32 @@ class Dataset:
             drop_remainder: leave out a last batch that is smaller.
         """
         core = self._core.batch(arguments.integer("batch_size", batch_size), bool(drop_remainder))
+        return self._with(core, is_batched=True)
+
+    def bucket_by_sequence_length(
+        self, key, bucket_boundaries, bucket_batch_sizes, drop_remainder=False, sequence=False
+    ):
+        """Instead of batch(): batches of records of similar length, which is the number of values of the feature `key`.
+
+        A bucket is a batch as soon as it is full. Where the records end, what is left in the buckets comes in their order. The
+        specs of parse() decide how the values are delivered: ragged, or padded to the longest row of the batch.
+
+        Args:
+            key: name of the feature; a record without it has the length 0.
+            bucket_boundaries: ascending ints: bucket i has the lengths below bucket_boundaries[i], one more has the rest.
+            bucket_batch_sizes: rows of the batches of each bucket, one more than boundaries; over all devices.
+            drop_remainder: leave out what does not fill a batch.
+            sequence: the records are SequenceExamples, and `key` is a feature list whose steps are counted.
+        """
+        if not isinstance(key, str):
+            raise ArgumentError(f"key={key!r}: must be the name of a feature")
+        core = self._core.bucket_by_sequence_length(
+            key,
+            bool(sequence),
+            [arguments.integer("bucket_boundaries", boundary) for boundary in bucket_boundaries],
+            [arguments.integer("bucket_batch_sizes", size) for size in bucket_batch_sizes],
+            bool(drop_remainder),
+        )
         return self._with(core, is_batched=True)
 
     def parse(self, features, origin=False):

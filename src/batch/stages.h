@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "batch/batch_stage.h"
 #include "batch/choices.h"
+#include "headrace/dataset.h"
 #include "headrace/filter.h"
 #include "headrace/skipped.h"
 #include "record/record_stage.h"
@@ -66,14 +66,6 @@ using FindMisfits = std::function<Misfits(const RecordBatch&, const std::stop_to
 /// finds something.
 std::unique_ptr<BatchStage> make_batch(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t size,
                                        bool drop_remainder, FindMisfits find_misfits = nullptr);
-struct BucketOptions {
-  std::string key;        ///< the feature whose number of values is a record's length
-  bool sequence = false;  ///< a feature list of SequenceExamples, whose steps are counted
-  std::vector<std::int64_t>
-      boundaries;                   ///< ascending: bucket i has the lengths below boundaries[i], the last one the rest
-  std::vector<std::int64_t> sizes;  ///< rows of the batches of each bucket, one more than boundaries
-  bool drop_remainder = false;
-};
 /// Batches of records of similar length. Where the input ends, what the buckets hold comes in their order.
 std::unique_ptr<BatchStage> make_bucket_batches(const StageContext&, std::unique_ptr<RecordStage> input,
                                                 const BucketOptions& options);

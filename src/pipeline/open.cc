@@ -25,6 +25,14 @@ Status check_same(const char* what, const std::string& saved, const std::string&
                           "' to '" + now + "'");
 }
 
+// A repeat() before a combination: where its epochs begin is not told behind it.
+bool mixes_epochs(const OpenSources& sources) {
+  const bool is_combined = sources.each.size() > 1;
+  return is_combined && std::any_of(sources.each.begin(), sources.each.end(), [](const OpenSource& source) {
+           return find_op<RepeatOp>(source.chain.last) != nullptr;
+         });
+}
+
 }  // namespace
 
 Result<Pipeline> open_pipeline(const std::shared_ptr<const Op>& op, const std::shared_ptr<Dataset::Shared>& shared,
@@ -41,59 +49,8 @@ Result<std::shared_ptr<Pipeline::Impl>> Pipeline::Impl::open(const std::shared_p
   return impl;
 }
 
-Status Pipeline::Impl::find_files() {
-  const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(ShardList found, find_shards({source->files.items, source->files.is_list}));
-  shards_ = std::make_shared<ShardList>(std::move(found));
-  for (const std::string& warning : shards_->warnings) warnings_.add(warning, warning);
-  return {};
-}
-
-Status Pipeline::Impl::assign_files() {
-  std::vector<RecordIndex> indexes;
-  const std::string needed_by = needs_indexes(op_, shared_->source_records >= 0);
-  if (!needed_by.empty()) {
-    HEADRACE_ASSIGN_OR_RETURN(
-        indexes, find_or_make_indexes(*shards_, shards_to_index(op_, *shards_), source_options_.read,
-                                      {.needed_by = needed_by}, &shared_->indexes, &warnings_));
-  }
-  assignment_ = assign(op_, *shards_, std::move(indexes));
-  shared_->learn(assignment_.records);
-  const auto* shuffle = find_op<ShuffleOp>(op_);
-  if (shuffle == nullptr || !shuffle->options.global) return {};
-  HEADRACE_RETURN_IF_ERROR(refuse_compressed());
-  bool is_local = false;
-  if (!assignment_.parts.empty()) {
-    HEADRACE_ASSIGN_OR_RETURN(const File first, File::open(shards_->files[assignment_.parts.front().shard].path));
-    is_local = first.is_local();
-  }
-  map_ = make_map(op_, assignment_.parts, assignment_.indexes, is_local);
-  const auto* stated = find_op<CardinalityOp>(op_);
-  if (stated != nullptr && source_options_.read.on_corrupt == OnCorrupt::kRaise) {
-    return compare_cardinality(stated->records, *assignment_.records);
-  }
-  return {};
-}
-
-Status Pipeline::Impl::refuse_compressed() const {
-  for (std::size_t i = 0; i < assignment_.parts.size(); ++i) {
-    const ShardFile& file = shards_->files[assignment_.parts[i].shard];
-    if (assignment_.indexes[i].stream_bytes() == file.bytes) continue;
-    HEADRACE_ASSIGN_OR_RETURN(
-        const std::unique_ptr<ByteSource> source,
-        open_byte_source(file.path, static_cast<Compression>(source_options_.read.compression)));
-    if (source->compression() == Compression::kNone) continue;
-    return Status(StatusCode::kInvalidArgument,
-                  std::string("shuffle(\"global\") reads each record where it lies, which a file compressed with ") +
-                      compression_name(source->compression()) +
-                      " does not allow; store it plain, or use shuffle(buffer_size)",
-                  {.path = file.path});
-  }
-  return {};
-}
-
 Status Pipeline::Impl::make_threads() {
-  const ReadOptions& options = source_options_.read;
+  const ReadOptions& options = read();
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<int> from_environment, environment_threads());
   threads_ = options.num_threads.value_or(from_environment.value_or(cpu_budget()));
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::int64_t> limit, environment_memory_limit());
@@ -116,26 +73,23 @@ Status Pipeline::Impl::take_from_budget(std::int64_t bytes) {
 }
 
 Status Pipeline::Impl::start(const std::optional<Position>& position) {
-  source_options_ = source_options(op_);
-  HEADRACE_RETURN_IF_ERROR(find_files());
-  HEADRACE_RETURN_IF_ERROR(assign_files());
+  HEADRACE_ASSIGN_OR_RETURN(sources_, open_sources(op_, shared_, &warnings_));
   HEADRACE_RETURN_IF_ERROR(make_threads());
   if (const auto* devices = find_op<DeviceOp>(op_)) {
     replicas_ = static_cast<int>(devices->devices.size());
     depth_ = devices->options.depth;
   }
   // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
-  if (map_ != nullptr && memory_bytes_ > 0) {
-    HEADRACE_RETURN_IF_ERROR(take_from_budget(static_cast<std::int64_t>(map_->memory_bytes())));
+  const RecordMap* const map = sources_.each.front().map.get();
+  if (map != nullptr && memory_bytes_ > 0) {
+    HEADRACE_RETURN_IF_ERROR(take_from_budget(static_cast<std::int64_t>(map->memory_bytes())));
   }
-  source_options_.record_budget_bytes = memory_bytes_ / 2;
-  skipped_ = std::make_unique<SkipLog>(source_options_.read.max_skipped);
+  skipped_ = std::make_unique<SkipLog>(read().max_skipped);
   const auto* parse = find_op<ParseOp>(op_);
   parser_ = parse != nullptr ? make_example_parser(parse->schema, buffers_) : make_records_parser(buffers_);
 
   SourceContext context;
-  context.shards = shards_;
-  context.parts = std::make_shared<const ShardParts>(assignment_.parts);
+  context.shards = sources_.shards;
   context.blocks = &blocks_;
   context.work = work_.get();
   context.io = io_.get();
@@ -144,10 +98,9 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.warnings = &warnings_;
   context.probe = &read_probe_;
   context.lengths = std::make_shared<KnownLengths>();
-  loader_ = std::make_unique<RecordLoader>(shards_, source_options_.read.verify, map_ != nullptr);
+  loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
   context.loader = loader_.get();
-  source_records_ = std::shared_ptr<std::atomic<std::int64_t>>(shared_, &shared_->source_records);
-  stage_ = wire_stages(op_, context, source_options_, source_records_, map_,
+  stage_ = wire_stages(op_, context, sources_, memory_bytes_ / 2,
                        [this](const RecordBatch& records, const std::stop_token& stop) {
                          return executor_->find_misfits(records, stop);
                        });
@@ -170,7 +123,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.parser = parser_.get();
   parts.blocks = &blocks_;
   parts.work = work_.get();
-  parts.shards = shards_.get();
+  parts.shards = sources_.shards.get();
   parts.warnings = &warnings_;
   parts.trace = &trace_;
   maps_ = std::make_unique<SliceMaps>(op_);
@@ -187,7 +140,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     const auto* shuffle = find_op<ShuffleOp>(op_);
     parts.draws.emplace();
     if (shuffle != nullptr) parts.draws->seed = static_cast<std::uint64_t>(shuffle->options.seed.value_or(0));
-    if (shuffle != nullptr) parts.draws->mixes_epochs = shuffle->options.mix_epochs;
+    parts.draws->mixes_epochs = (shuffle != nullptr && shuffle->options.mix_epochs) || mixes_epochs(sources_);
   }
   parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
   parts.skipped = skipped_.get();
@@ -214,8 +167,8 @@ Status Pipeline::Impl::restore(const Position& position, const SourceContext& co
                             "; this library reads format 1");
   }
   HEADRACE_RETURN_IF_ERROR(check_same("stream_version", std::to_string(position.stream_version),
-                                      std::to_string(source_options_.read.stream_version)));
-  HEADRACE_RETURN_IF_ERROR(check_same("the list of files", position.files, shards_identity(*shards_)));
+                                      std::to_string(read().stream_version)));
+  HEADRACE_RETURN_IF_ERROR(check_same("the list of files", position.files, shards_identity(*sources_.shards)));
   HEADRACE_RETURN_IF_ERROR(check_same("the pipeline", position.spec, order_spec(op_)));
   if (position.batches < 0 || position.epoch < 0) {
     return invalid_argument("the saved position is damaged: negative batches or epoch");
@@ -225,7 +178,9 @@ Status Pipeline::Impl::restore(const Position& position, const SourceContext& co
     return {};
   }
   HEADRACE_ASSIGN_OR_RETURN(DecodedState state, decode_state(position.data));
-  const std::unique_ptr<RecordFetcher> fetcher = make_fetcher(context, source_options_);
+  SourceOptions options = sources_.each.front().options;
+  for (const OpenSource& source : sources_.each) options.late_reading &= source.options.late_reading;
+  const std::unique_ptr<RecordFetcher> fetcher = make_fetcher(context, options);
   StateReader reader(state.words, &state.slots);
   HEADRACE_RETURN_IF_ERROR(stage_->restore(&reader, fetcher.get()));
   if (!reader.at_end()) return invalid_argument("the saved position is damaged: it is longer than the pipeline");

@@ -74,17 +74,14 @@ Result<Position> Pipeline::Impl::position(int back) const {
   MutexLock lock(position_mutex_);
   HEADRACE_ASSIGN_OR_RETURN(Position position, journal_->position(back + backlog));
   position.format = 1;
-  position.stream_version = source_options_.read.stream_version;
-  position.files = shards_identity(*shards_);
+  position.stream_version = read().stream_version;
+  position.files = shards_identity(*sources_.shards);
   position.spec = order_spec(op_);
   return position;
 }
 
 std::optional<std::int64_t> Pipeline::Impl::cardinality() const {
-  const std::int64_t records = shared_->source_records;
-  if (records >= 0) return stream_elements(op_, records, false);
-  if (stream_elements(op_, 1, false) == kEndless) return kEndless;
-  return std::nullopt;
+  return stream_elements(op_, *shared_);
 }
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {

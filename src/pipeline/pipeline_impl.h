@@ -16,10 +16,10 @@
 #include "device/feeds.h"
 #include "headrace/pipeline.h"
 #include "headrace/report.h"
-#include "pipeline/assignment.h"
 #include "pipeline/dataset_state.h"
 #include "pipeline/executor.h"
 #include "pipeline/op.h"
+#include "pipeline/open_sources.h"
 #include "record/record_map.h"
 #include "record/source.h"
 #include "runtime/fork.h"
@@ -51,10 +51,8 @@ class Pipeline::Impl {
  private:
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
-  Status find_files();
-  Status assign_files();
-  Status refuse_compressed() const;
   Status take_from_budget(std::int64_t bytes);
+  const ReadOptions& read() const { return read_options(op_); }
   Status make_threads();
   Status restore(const Position& position, const SourceContext& context);
   void settle_position();
@@ -65,10 +63,7 @@ class Pipeline::Impl {
   const BirthProcess birth_;
 
   // set by start(), constant afterwards
-  std::shared_ptr<ShardList> shards_;
-  Assignment assignment_;
-  std::shared_ptr<const RecordMap> map_;  // of a global shuffle
-  SourceOptions source_options_;
+  OpenSources sources_;
   int threads_ = 1;
   int replicas_ = 1;
   int depth_ = 2;
@@ -81,7 +76,6 @@ class Pipeline::Impl {
   StageProbe read_probe_, order_probe_, parse_probe_, deliver_probe_;
   TraceRing trace_;
   std::shared_ptr<BufferPool> buffers_ = std::make_shared<BufferPool>();
-  std::shared_ptr<std::atomic<std::int64_t>> source_records_;
   BlockPool blocks_;
   std::unique_ptr<RecordLoader> loader_;
   std::unique_ptr<TaskGroup> work_;

@@ -8,24 +8,92 @@
 #include "pipeline/epoch_counter.h"
 #include "pipeline/global_plan.h"
 #include "pipeline/locate.h"
-#include "record/record_locator.h"
 
 namespace headrace {
 namespace {
 
-// Puts one stage behind another. The id of a stage is its place among the ops that decide the order, so that saved
-// positions do not depend on parse() and the like.
+// Puts one stage behind another. The id of a stage is its place among the ops that decide the order, those of combined
+// datasets first, so that saved positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(std::unique_ptr<RecordStage> source, std::int64_t source_records, const SourceContext& context,
+  Wiring(const SourceContext& context, const OpenSources& sources, std::int64_t record_budget_bytes,
          bool skips_misfits, FindMisfits find_misfits)
-      : records_(std::move(source)),
-        source_records_(source_records),
-        blocks_(context.blocks),
-        shards_(context.shards),
-        skipped_(context.skipped),
+      : context_(context),
+        sources_(sources),
+        record_budget_bytes_(record_budget_bytes),
         skips_misfits_(skips_misfits),
         find_misfits_(std::move(find_misfits)) {}
+
+  void add_all(const std::shared_ptr<const Op>& last) {
+    const std::vector<const Op*> ops = ops_in_order(last);
+    const auto* combine = std::get_if<CombineOp>(&ops.front()->arguments);
+    std::size_t next = 0;
+    if (combine != nullptr) {
+      add_combination(*combine);
+      source_records_ = -1;
+    } else {
+      next = add_source(ops);
+    }
+    for (; next < ops.size(); ++next) add(*ops[next], next + 1 < ops.size() ? ops[next + 1] : nullptr);
+  }
+
+  std::unique_ptr<BatchStage> finish() {
+    if (records_) {
+      ++stage_id_;
+      batches_ = make_batch(context(), std::move(records_), 1, false);
+    }
+    return std::move(batches_);
+  }
+
+ private:
+  // The ops that the source stands for.
+  std::size_t add_source(const std::vector<const Op*>& ops) {
+    const OpenSource& source = sources_.each[next_source_++];
+    const std::shared_ptr<Dataset::Shared>& shared = source.chain.shared;
+    source_records_ = shared->source_records;
+    SourceContext context = context_;
+    context.parts = std::make_shared<const ShardParts>(source.assignment.parts);
+    if (source.map != nullptr) {
+      GlobalPlan global = *plan_global_shuffle(ops, source.map->records());
+      global.shuffle.record_budget_bytes = record_budget_bytes_;
+      records_ = make_global_shuffle(context, source.options.read, source.map, global.shuffle);
+      return global.ops;
+    }
+    SourceOptions options = source.options;
+    options.record_budget_bytes = record_budget_bytes_;
+    // Who skips damaged records has said that some may be missing.
+    std::optional<std::int64_t> stated;
+    const auto* cardinality = find_op<CardinalityOp>(source.chain.last);
+    if (cardinality != nullptr && options.read.on_corrupt == OnCorrupt::kRaise) stated = cardinality->records;
+    records_ = make_epoch_counter(make_source(context, options),
+                                  std::shared_ptr<std::atomic<std::int64_t>>(shared, &shared->source_records), stated);
+    return 1;
+  }
+
+  void add_combination(const CombineOp& combine) {
+    std::vector<std::unique_ptr<RecordStage>> inputs;
+    for (const CombinedInput& input : combine.inputs) {
+      add_all(input.last);
+      fused_with_previous_ = false;
+      inputs.push_back(std::move(records_));
+    }
+    ++stage_id_;
+    if (const auto* sample = std::get_if<SampleOp>(&combine.how)) {
+      const SampleOptions& o = sample->options;
+      records_ = make_choose(context(), std::move(inputs),
+                             {.weights = o.weights,
+                              .seed = static_cast<std::uint64_t>(*o.seed),
+                              .rerandomize_each_iteration = o.rerandomize_each_iteration},
+                             o.stop_on_empty);
+    } else if (const auto* choose = std::get_if<ChooseOp>(&combine.how)) {
+      const std::vector<std::int64_t>& choices = choose->options.choices;
+      records_ = make_choose(context(), std::move(inputs),
+                             {.pattern = std::vector<std::uint32_t>(choices.begin(), choices.end())},
+                             choose->options.stop_on_empty);
+    } else {
+      records_ = make_concatenate(std::move(inputs));
+    }
+  }
 
   void add(const Op& op, const Op* next) {
     if (fused_with_previous_) {
@@ -71,22 +139,16 @@ class Wiring {
       ++stage_id_;
       batches_ =
           make_batch(context(), std::move(records_), batch->options.size, batch->options.drop_remainder, find_misfits_);
-    }
-  }
-
-  std::unique_ptr<BatchStage> finish() {
-    if (records_) {
+    } else if (const auto* bucket = std::get_if<BucketOp>(&op.arguments)) {
       ++stage_id_;
-      batches_ = make_batch(context(), std::move(records_), 1, false);
+      batches_ = make_bucket_batches(context(), std::move(records_), bucket->options);
     }
-    return std::move(batches_);
   }
 
- private:
   StageContext context() const {
-    StageContext context{.op_id = stage_id_, .blocks = blocks_};
-    context.locate = [shards = shards_](const RecordId& id) { return where_of(id, *shards); };
-    if (skips_misfits_) context.skip = [log = skipped_](const SkippedRegion& region) { return log->add(region); };
+    StageContext context{.op_id = stage_id_, .blocks = context_.blocks};
+    context.locate = [shards = context_.shards](const RecordId& id) { return where_of(id, *shards); };
+    if (skips_misfits_) context.skip = [log = context_.skipped](const SkippedRegion& region) { return log->add(region); };
     return context;
   }
 
@@ -105,66 +167,28 @@ class Wiring {
                              .epochs = epochs});
   }
 
-  std::unique_ptr<RecordStage> records_;
-  const std::int64_t source_records_;    // -1 = not known, which no step needs
-  std::unique_ptr<BatchStage> batches_;  // once batch() was met
-  BlockPool* const blocks_;
-  const std::shared_ptr<const ShardList> shards_;
-  SkipLog* const skipped_;
+  const SourceContext& context_;
+  const OpenSources& sources_;
+  const std::int64_t record_budget_bytes_;
   const bool skips_misfits_;
   const FindMisfits find_misfits_;
+  std::size_t next_source_ = 0;
+  std::int64_t source_records_ = -1;  // of the chain that is wired; -1 = not known, which no step of it needs
+  std::unique_ptr<RecordStage> records_;
+  std::unique_ptr<BatchStage> batches_;  // once batch() was met
   std::uint32_t stage_id_ = 0;
   bool fused_with_previous_ = false;  // this op is the second half of a fused shuffle and repeat
 };
 
 }  // namespace
 
-std::shared_ptr<const RecordMap> make_map(const std::shared_ptr<const Op>& last, const ShardParts& parts,
-                                          const std::vector<RecordIndex>& indexes, bool is_local) {
-  const auto* shuffle = find_op<ShuffleOp>(last);
-  // As with the interleave: a filter must see the records, and who skips damaged ones must know of them before.
-  const bool is_late =
-      is_local && find_op<FilterOp>(last) == nullptr && find_op<SourceOp>(last)->options.on_corrupt == OnCorrupt::kRaise;
-  return std::make_shared<RecordMap>(parts, indexes, shuffle->options.window_bytes ? kPieceBytes : 0,
-                                     is_late ? std::optional(kLateBytes) : std::nullopt);
-}
-
-SourceOptions source_options(const std::shared_ptr<const Op>& last) {
-  SourceOptions options;
-  options.read = find_op<SourceOp>(last)->options;
-  if (const auto* interleave = find_op<InterleaveOp>(last)) {
-    options.cycle_length = interleave->options.cycle_length;
-    options.block_length = interleave->options.block_length;
-  }
-  // Without a shuffle, records are parsed while what was read is still in the cache. A filter must see them.
-  const auto* shuffle = find_op<ShuffleOp>(last);
-  options.late_reading = shuffle != nullptr && shuffle->options.buffer_size > 1 && find_op<FilterOp>(last) == nullptr;
-  return options;
-}
-
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
-                                        const SourceOptions& options,
-                                        std::shared_ptr<std::atomic<std::int64_t>> source_records,
-                                        std::shared_ptr<const RecordMap> map, FindMisfits find_misfits) {
-  // Who skips damaged records has said that some may be missing.
-  std::optional<std::int64_t> stated;
-  const auto* cardinality = find_op<CardinalityOp>(last);
-  if (cardinality != nullptr && options.read.on_corrupt == OnCorrupt::kRaise) stated = cardinality->records;
-  const bool skips_misfits = options.read.on_mismatch == OnMismatch::kSkip;
+                                        const OpenSources& sources, std::int64_t record_budget_bytes,
+                                        FindMisfits find_misfits) {
+  const bool skips_misfits = read_options(last).on_mismatch == OnMismatch::kSkip;
   if (!skips_misfits || find_op<ParseOp>(last) == nullptr) find_misfits = nullptr;
-  const std::vector<const Op*> ops = ops_in_order(last);
-  const std::int64_t known = *source_records;
-  std::unique_ptr<RecordStage> source;
-  std::optional<GlobalPlan> global;
-  if (map != nullptr) {
-    global = plan_global_shuffle(ops, map->records());
-    global->shuffle.record_budget_bytes = options.record_budget_bytes;
-    source = make_global_shuffle(context, options.read, std::move(map), global->shuffle);
-  } else {
-    source = make_epoch_counter(make_source(context, options), std::move(source_records), stated);
-  }
-  Wiring wiring(std::move(source), known, context, skips_misfits, std::move(find_misfits));
-  for (std::size_t i = global ? global->ops : 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
+  Wiring wiring(context, sources, record_budget_bytes, skips_misfits, std::move(find_misfits));
+  wiring.add_all(last);
   return wiring.finish();
 }
 
