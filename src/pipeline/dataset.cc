@@ -225,11 +225,10 @@ Result<std::vector<std::string>> Dataset::make_indexes() const {
   const auto* source = find_op<SourceOp>(op_);
   HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_shards({source->files.items, source->files.is_list}));
   WarningLog warnings;
-  HEADRACE_ASSIGN_OR_RETURN(
-      std::vector<RecordIndex> indexes,
-      find_or_make_indexes(shards, shards_to_index(op_, shards), source->options,
-                           {.needed_by = "cardinality(scan=True)", .most_seconds = std::nullopt}, &shared_->indexes,
-                           &warnings));
+  HEADRACE_ASSIGN_OR_RETURN(std::vector<RecordIndex> indexes,
+                            find_or_make_indexes(shards, shards_to_index(op_, shards), source->options,
+                                                 {.needed_by = "cardinality(scan=True)", .most_seconds = std::nullopt},
+                                                 &shared_->indexes, &warnings));
   shared_->learn(assign(op_, shards, std::move(indexes)).records);
   return warnings.texts();
 }

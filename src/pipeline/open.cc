@@ -53,9 +53,9 @@ Status Pipeline::Impl::assign_files() {
   std::vector<RecordIndex> indexes;
   const std::string needed_by = needs_indexes(op_, shared_->source_records >= 0);
   if (!needed_by.empty()) {
-    HEADRACE_ASSIGN_OR_RETURN(
-        indexes, find_or_make_indexes(*shards_, shards_to_index(op_, *shards_), source_options_.read,
-                                      {.needed_by = needed_by}, &shared_->indexes, &warnings_));
+    HEADRACE_ASSIGN_OR_RETURN(indexes,
+                              find_or_make_indexes(*shards_, shards_to_index(op_, *shards_), source_options_.read,
+                                                   {.needed_by = needed_by}, &shared_->indexes, &warnings_));
   }
   assignment_ = assign(op_, *shards_, std::move(indexes));
   shared_->learn(assignment_.records);
@@ -79,9 +79,8 @@ Status Pipeline::Impl::refuse_compressed() const {
   for (std::size_t i = 0; i < assignment_.parts.size(); ++i) {
     const ShardFile& file = shards_->files[assignment_.parts[i].shard];
     if (assignment_.indexes[i].stream_bytes() == file.bytes) continue;
-    HEADRACE_ASSIGN_OR_RETURN(
-        const std::unique_ptr<ByteSource> source,
-        open_byte_source(file.path, static_cast<Compression>(source_options_.read.compression)));
+    HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source,
+                              open_byte_source(file.path, static_cast<Compression>(source_options_.read.compression)));
     if (source->compression() == Compression::kNone) continue;
     return Status(StatusCode::kInvalidArgument,
                   std::string("shuffle(\"global\") reads each record where it lies, which a file compressed with ") +

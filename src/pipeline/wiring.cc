@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "batch/stages.h"
 #include "batch/global_shuffle.h"
+#include "batch/stages.h"
 #include "pipeline/cardinality.h"
 #include "pipeline/epoch_counter.h"
 #include "pipeline/global_plan.h"
@@ -123,8 +123,8 @@ std::shared_ptr<const RecordMap> make_map(const std::shared_ptr<const Op>& last,
                                           const std::vector<RecordIndex>& indexes, bool is_local) {
   const auto* shuffle = find_op<ShuffleOp>(last);
   // As with the interleave: a filter must see the records, and who skips damaged ones must know of them before.
-  const bool is_late =
-      is_local && find_op<FilterOp>(last) == nullptr && find_op<SourceOp>(last)->options.on_corrupt == OnCorrupt::kRaise;
+  const bool is_late = is_local && find_op<FilterOp>(last) == nullptr &&
+                       find_op<SourceOp>(last)->options.on_corrupt == OnCorrupt::kRaise;
   return std::make_shared<RecordMap>(parts, indexes, shuffle->options.window_bytes ? kPieceBytes : 0,
                                      is_late ? std::optional(kLateBytes) : std::nullopt);
 }
@@ -164,7 +164,8 @@ std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, c
     source = make_epoch_counter(make_source(context, options), std::move(source_records), stated);
   }
   Wiring wiring(std::move(source), known, context, skips_misfits, std::move(find_misfits));
-  for (std::size_t i = global ? global->ops : 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
+  for (std::size_t i = global ? global->ops : 0; i < ops.size(); ++i)
+    wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
   return wiring.finish();
 }
 
