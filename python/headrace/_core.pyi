@@ -842,9 +842,9 @@ class Dataset:
 
     def repeat(self, count: int | None = None) -> Dataset: ...
 
-    def shuffle(self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True, mix_epochs: bool = False) -> Dataset: ...
+    def shuffle(self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True, mix_epochs: bool = False, global_: bool = False, window_bytes: int | None = None) -> Dataset: ...
 
-    def shard(self, num_shards: int, index: int) -> Dataset: ...
+    def shard(self, num_shards: int, index: int, by: str = 'record', drop_remainder: bool = False) -> Dataset: ...
 
     def filter(self, filter: Filter) -> Dataset: ...
 
@@ -884,6 +884,9 @@ class Dataset:
         """
         Whether there is an index of every file; the records of an epoch are known then.
         """
+
+    def make_indexes(self) -> list:
+        """Makes the indexes that are missing; warnings about them."""
 
     def ops(self) -> list:
         """The declared steps as (id, name, arguments), the source first."""

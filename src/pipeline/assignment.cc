@@ -99,7 +99,8 @@ Assignment assign(const std::shared_ptr<const Op>& last, const ShardList& shards
   if (!indexes.empty() || indexed.empty()) assignment.records = static_cast<std::int64_t>(records);
   const bool has_all = share != nullptr && share->options.by == ShardBy::kFile && share->options.drop_remainder;
   for (std::size_t i = 0; i < indexed.size(); ++i) {
-    const bool is_own = !has_all || i % static_cast<std::size_t>(share->num_shards) == static_cast<std::size_t>(share->index);
+    const bool is_own =
+        !has_all || i % static_cast<std::size_t>(share->num_shards) == static_cast<std::size_t>(share->index);
     if (is_own) assignment.parts.push_back({.shard = indexed[i]});
   }
   if (has_all) cut_to_fewest(*share, indexes, &assignment);

@@ -59,9 +59,9 @@ Status check_buckets(const BucketOptions& options, const ReadOptions& read) {
   }
   for (std::size_t i = 1; i < options.boundaries.size(); ++i) {
     if (options.boundaries[i - 1] >= options.boundaries[i]) {
-      return invalid_argument(std::string(kOp) + "bucket_boundaries must ascend: " +
-                              std::to_string(options.boundaries[i - 1]) + " stands before " +
-                              std::to_string(options.boundaries[i]));
+      return invalid_argument(std::string(kOp) +
+                              "bucket_boundaries must ascend: " + std::to_string(options.boundaries[i - 1]) +
+                              " stands before " + std::to_string(options.boundaries[i]));
     }
   }
   for (const std::int64_t size : options.sizes) {
@@ -204,13 +204,9 @@ std::vector<OpDescription> Dataset::ops() const {
   return descriptions;
 }
 
-std::optional<std::int64_t> Dataset::cardinality() const {
-  return stream_elements(op_, *shared_);
-}
+std::optional<std::int64_t> Dataset::cardinality() const { return stream_elements(op_, *shared_); }
 
-std::optional<std::int64_t> Dataset::epoch_cardinality() const {
-  return epoch_elements(op_, *shared_);
-}
+std::optional<std::int64_t> Dataset::epoch_cardinality() const { return epoch_elements(op_, *shared_); }
 
 Result<bool> Dataset::find_indexes() const {
   HEADRACE_RETURN_IF_ERROR(status_);

@@ -30,7 +30,9 @@ Dataset source(const std::vector<std::string>& paths, int threads = 2) {
   return TFRecordDataset({paths, true}, {.num_threads = threads});
 }
 
-Dataset batched(const Dataset& records, std::int64_t size = 10) { return records.batch({.size = size}).parse(id_schema()); }
+Dataset batched(const Dataset& records, std::int64_t size = 10) {
+  return records.batch({.size = size}).parse(id_schema());
+}
 
 std::vector<std::int64_t> sorted(std::vector<std::int64_t> values) {
   std::sort(values.begin(), values.end());
@@ -89,7 +91,9 @@ TEST_F(GlobalShuffle, EveryRecordComesOnceAnEpochInAnotherOrder) {
 TEST_F(GlobalShuffle, TheStreamIsTheSameOnAnyNumberOfThreadsAndResumesAtAnyBatch) {
   const std::vector<std::string> paths = write_wide(folder_, {21, 0, 33, 1, 17});
   for (const auto& window : kWindows) {
-    const auto dataset = [&](int threads) { return batched(source(paths, threads).shuffle(options(window)).repeat(2), 7); };
+    const auto dataset = [&](int threads) {
+      return batched(source(paths, threads).shuffle(options(window)).repeat(2), 7);
+    };
     const auto whole = drain(dataset(1)).batches;
     ASSERT_EQ(whole.size(), 21U);
     for (const int threads : {2, 4, 16}) EXPECT_EQ(drain(dataset(threads)).batches, whole);
@@ -153,8 +157,7 @@ TEST_F(GlobalShuffle, StepsBehindItSeeItsOrder) {
     EXPECT_EQ(drain(batched(records.take(50).skip(5).shard(2, 0))).flat(), some);
     std::vector<std::int64_t> large;
     std::copy_if(all.begin(), all.end(), std::back_inserter(large), [](std::int64_t id) { return id > 20; });
-    EXPECT_EQ(drain(batched(records.filter(above_20()))).flat(),
-              large);
+    EXPECT_EQ(drain(batched(records.filter(above_20()))).flat(), large);
   }
 }
 
@@ -235,8 +238,8 @@ TEST_F(GlobalShuffle, DamageStandsAtItsPlaceOnAnyNumberOfThreads) {
       if (!first) first = delivered;
       EXPECT_EQ(delivered.batches, first->batches);
     }
-    const Dataset skipping = batched(
-        TFRecordDataset({paths, true}, {.on_corrupt = OnCorrupt::kSkip}).shuffle(options(window)).repeat(2), 1);
+    const Dataset skipping =
+        batched(TFRecordDataset({paths, true}, {.on_corrupt = OnCorrupt::kSkip}).shuffle(options(window)).repeat(2), 1);
     Result<Pipeline> pipeline = skipping.open();
     ASSERT_TRUE(pipeline.ok());
     std::vector<std::int64_t> without = whole;
@@ -268,16 +271,19 @@ TEST_F(GlobalShuffle, AnIndexThatIsNotRightIsAFailureThatNamesIt) {
 
 TEST_F(GlobalShuffle, ItsOrderIsFrozen) {
   const std::vector<std::string> paths = write_shards(folder_, {9, 0, 7});
-  EXPECT_EQ(drain(batched(source(paths).shuffle(options()))).flat(), (std::vector<std::int64_t>{}));
-  EXPECT_EQ(drain(batched(source(paths).shuffle(options(300)))).flat(), (std::vector<std::int64_t>{}));
-  EXPECT_EQ(drain(batched(source(paths).shuffle(options(1 << 20)))).flat(), (std::vector<std::int64_t>{}));
+  EXPECT_EQ(drain(batched(source(paths).shuffle(options()))).flat(),
+            (std::vector<std::int64_t>{7, 9, 3, 2, 4, 14, 0, 1, 6, 15, 12, 10, 8, 13, 5, 11}));
+  EXPECT_EQ(drain(batched(source(paths).shuffle(options(300)))).flat(),
+            (std::vector<std::int64_t>{10, 12, 14, 11, 9, 15, 13, 0, 4, 6, 1, 2, 8, 5, 3, 7}));
+  EXPECT_EQ(drain(batched(source(paths).shuffle(options(1 << 20)))).flat(),
+            (std::vector<std::int64_t>{3, 6, 1, 0, 9, 15, 13, 7, 14, 5, 10, 11, 4, 12, 8, 2}));
 }
 
 TEST_F(GlobalShuffle, AMemoryLimitIsKeptWithTwoWindows) {
   const std::vector<std::string> paths = write_wide(folder_, {200, 200});
   const auto open = [&](std::int64_t memory_bytes) {
-    return drain(batched(TFRecordDataset({paths, true}, {.num_threads = 1, .memory_bytes = memory_bytes})
-                             .shuffle(options(500'000))));
+    return drain(batched(
+        TFRecordDataset({paths, true}, {.num_threads = 1, .memory_bytes = memory_bytes}).shuffle(options(500'000))));
   };
   EXPECT_EQ(sorted(open(8'000'000).flat()), range(0, 400));
 }

@@ -14,7 +14,8 @@ Status refuse(const Op& next, const std::string& reason) {
 constexpr const char* kStatedShare =
     "states the records of all files, of which shard(by=\"file\" or \"range\") reads some; the indexes tell, too";
 
-constexpr const char* kOneSource = "of all records takes them from one source: combine datasets behind it, or use a buffer";
+constexpr const char* kOneSource =
+    "of all records takes them from one source: combine datasets behind it, or use a buffer";
 
 // A shard() that says which files or which range of records is read.
 bool is_source_share(const Op& op) {
@@ -120,7 +121,8 @@ Status check_combined(const std::string& step, const std::vector<CombinedInput>&
       return invalid_argument(which + " is shuffled as a whole, which no other dataset can be combined with");
     }
     if (compared(inputs[i]) != compared(inputs[0])) {
-      return invalid_argument(which + " is read with other options than dataset 0; all but compression and "
+      return invalid_argument(which +
+                              " is read with other options than dataset 0; all but compression and "
                               "max_record_bytes have to be the same");
     }
   }

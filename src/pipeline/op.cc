@@ -37,9 +37,20 @@ std::string join(std::initializer_list<std::string> parts) {
 }  // namespace
 
 std::string op_name(const Op& op) {
-  static constexpr const char* kNames[] = {
-      "tfrecord",           "interleave",         "repeat", "shuffle", "shard", "take", "skip", "batch", "parse",
-      "prefetch_to_device", "assert_cardinality", "filter", "map",     "bucket_by_sequence_length"};
+  static constexpr const char* kNames[] = {"tfrecord",
+                                           "interleave",
+                                           "repeat",
+                                           "shuffle",
+                                           "shard",
+                                           "take",
+                                           "skip",
+                                           "batch",
+                                           "parse",
+                                           "prefetch_to_device",
+                                           "assert_cardinality",
+                                           "filter",
+                                           "map",
+                                           "bucket_by_sequence_length"};
   if (const auto* combine = std::get_if<CombineOp>(&op.arguments)) {
     static constexpr const char* kCombinations[] = {"concatenate", "sample_from_datasets", "choose_from_datasets"};
     return kCombinations[combine->how.index()];

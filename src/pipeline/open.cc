@@ -166,8 +166,8 @@ Status Pipeline::Impl::restore(const Position& position, const SourceContext& co
     return invalid_argument("the saved position has format " + std::to_string(position.format) +
                             "; this library reads format 1");
   }
-  HEADRACE_RETURN_IF_ERROR(check_same("stream_version", std::to_string(position.stream_version),
-                                      std::to_string(read().stream_version)));
+  HEADRACE_RETURN_IF_ERROR(
+      check_same("stream_version", std::to_string(position.stream_version), std::to_string(read().stream_version)));
   HEADRACE_RETURN_IF_ERROR(check_same("the list of files", position.files, shards_identity(*sources_.shards)));
   HEADRACE_RETURN_IF_ERROR(check_same("the pipeline", position.spec, order_spec(op_)));
   if (position.batches < 0 || position.epoch < 0) {

@@ -56,9 +56,8 @@ Status refuse_compressed(const OpenSource& source, const ShardList& shards) {
   for (std::size_t i = 0; i < source.assignment.parts.size(); ++i) {
     const ShardFile& file = shards.files[source.assignment.parts[i].shard];
     if (source.assignment.indexes[i].stream_bytes() == file.bytes) continue;
-    HEADRACE_ASSIGN_OR_RETURN(
-        const std::unique_ptr<ByteSource> bytes,
-        open_byte_source(file.path, static_cast<Compression>(source.options.read.compression)));
+    HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> bytes,
+                              open_byte_source(file.path, static_cast<Compression>(source.options.read.compression)));
     if (bytes->compression() == Compression::kNone) continue;
     return Status(StatusCode::kInvalidArgument,
                   std::string("shuffle(\"global\") reads each record where it lies, which a file compressed with ") +
@@ -75,9 +74,9 @@ Status assign_records(const ShardList& shards, WarningLog* warnings, OpenSource*
   std::vector<RecordIndex> indexes;
   const std::string needed_by = needs_indexes(chain.last, chain.shared->source_records >= 0);
   if (!needed_by.empty()) {
-    HEADRACE_ASSIGN_OR_RETURN(
-        indexes, find_or_make_indexes(shards, shards_to_index(chain.last, shards), source->options.read,
-                                      {.needed_by = needed_by}, &chain.shared->indexes, warnings));
+    HEADRACE_ASSIGN_OR_RETURN(indexes,
+                              find_or_make_indexes(shards, shards_to_index(chain.last, shards), source->options.read,
+                                                   {.needed_by = needed_by}, &chain.shared->indexes, warnings));
   }
   source->assignment = assign(chain.last, shards, std::move(indexes));
   chain.shared->learn(source->assignment.records);

@@ -80,9 +80,7 @@ Result<Position> Pipeline::Impl::position(int back) const {
   return position;
 }
 
-std::optional<std::int64_t> Pipeline::Impl::cardinality() const {
-  return stream_elements(op_, *shared_);
-}
+std::optional<std::int64_t> Pipeline::Impl::cardinality() const { return stream_elements(op_, *shared_); }
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};

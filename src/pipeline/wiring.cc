@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "batch/stages.h"
 #include "batch/global_shuffle.h"
+#include "batch/stages.h"
 #include "pipeline/cardinality.h"
 #include "pipeline/epoch_counter.h"
 #include "pipeline/global_plan.h"
@@ -16,8 +16,8 @@ namespace {
 // datasets first, so that saved positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(const SourceContext& context, const OpenSources& sources, std::int64_t record_budget_bytes,
-         bool skips_misfits, FindMisfits find_misfits)
+  Wiring(const SourceContext& context, const OpenSources& sources, std::int64_t record_budget_bytes, bool skips_misfits,
+         FindMisfits find_misfits)
       : context_(context),
         sources_(sources),
         record_budget_bytes_(record_budget_bytes),
@@ -148,7 +148,8 @@ class Wiring {
   StageContext context() const {
     StageContext context{.op_id = stage_id_, .blocks = context_.blocks};
     context.locate = [shards = context_.shards](const RecordId& id) { return where_of(id, *shards); };
-    if (skips_misfits_) context.skip = [log = context_.skipped](const SkippedRegion& region) { return log->add(region); };
+    if (skips_misfits_)
+      context.skip = [log = context_.skipped](const SkippedRegion& region) { return log->add(region); };
     return context;
   }
 

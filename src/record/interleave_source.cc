@@ -34,7 +34,7 @@ class InterleaveSource : public RecordStage {
   // One place of the cycle. `stream` is null when no shard is open in it.
   struct Slot {
     std::shared_ptr<ShardStream> stream;
-    std::size_t part = 0;  // that it reads
+    std::size_t part = 0;          // that it reads
     RecordBlock* block = nullptr;  // records [next, next + left) are not yet handed out
     std::uint32_t next = 0;
     std::uint32_t left = 0;
@@ -129,8 +129,8 @@ InterleaveSource::Visit InterleaveSource::refill(Slot* slot) {
   const ReadStep step = slot->stream->take(&piece);
   if (step == ReadStep::kWouldWait) return Visit::kNotReady;
   for (const SkippedRegion& damage : piece.damage) {
-    const bool is_ours = damage.reason.where().record < 0 ||
-                         static_cast<std::uint64_t>(damage.reason.where().record) < part.end_ordinal;
+    const bool is_ours =
+        damage.reason.where().record < 0 || static_cast<std::uint64_t>(damage.reason.where().record) < part.end_ordinal;
     if (is_ours && failure_.ok()) failure_ = shared_->context.skipped->add(damage);
   }
   if (step == ReadStep::kBlock) {
@@ -273,8 +273,7 @@ Status InterleaveSource::restore(StateReader* state, RecordFetcher*) {
   HEADRACE_ASSIGN_OR_RETURN(current_, state->word());
   HEADRACE_ASSIGN_OR_RETURN(taken_, state->word());
   HEADRACE_ASSIGN_OR_RETURN(next_part, state->word());
-  const bool fits =
-      slots == slots_.size() && current_ < slots && taken_ < block_length_ && next_part <= parts_.size();
+  const bool fits = slots == slots_.size() && current_ < slots && taken_ < block_length_ && next_part <= parts_.size();
   if (!fits) {
     reset();
     return invalid_argument("the saved position does not fit these shards and this interleave");

@@ -38,8 +38,7 @@ bool PieceReader::read(const Piece& piece, bool may_wait, PieceContent* content)
   if (block == nullptr) return fail(no_memory(piece.bytes));
   std::size_t filled = 0;
   if (!may_wait) {
-    const std::optional<Result<std::size_t>> tried =
-        (*file)->try_read_at(block->data, piece.bytes, piece.first.offset);
+    const std::optional<Result<std::size_t>> tried = (*file)->try_read_at(block->data, piece.bytes, piece.first.offset);
     if (tried && tried->ok()) filled = **tried;
     if (filled < piece.bytes) {
       context_.blocks->discard(block);
@@ -135,7 +134,7 @@ void PieceReader::read_again(const Piece& piece, PieceContent* content) const {
   const bool fits = reached == end_offset && found >= piece.records;
   if (!content->failure.ok() || !content->damage.empty() || fits) return;
   content->failure = misplaced(piece, data_loss("the records between " + std::to_string(piece.first.offset) + " and " +
-                                                    std::to_string(end_offset) + " are others than"));
+                                                std::to_string(end_offset) + " are others than"));
 }
 
 // A failure of the record that was jumped to may be the index's as well as the shard's.

@@ -36,9 +36,8 @@ void PieceWindow::start(std::uint64_t distance) {
   contents_.resize(pieces_.size());
   reading_order_.resize(pieces_.size());
   std::iota(reading_order_.begin(), reading_order_.end(), 0U);
-  std::sort(reading_order_.begin(), reading_order_.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return pieces_[a].piece.number < pieces_[b].piece.number;
-  });
+  std::sort(reading_order_.begin(), reading_order_.end(),
+            [this](std::uint32_t a, std::uint32_t b) { return pieces_[a].piece.number < pieces_[b].piece.number; });
   std::vector<std::pair<std::size_t, std::size_t>> tasks;
   for (std::size_t begin = 0; begin < pieces_.size();) {
     std::size_t end = begin;

@@ -40,7 +40,8 @@ void RecordMap::add(const ShardPart& of, const RecordIndex& index, std::uint64_t
   const std::uint64_t pieces = part.offsets.size();
   part.offsets.push_back(offset);
   if (piece_bytes > 0) part.starts.push_back(static_cast<std::uint32_t>(lengths.size()));
-  if (late_bytes && offset - of.first.offset >= *late_bytes * lengths.size()) part.lengths.assign(lengths.begin(), lengths.end());
+  if (late_bytes && offset - of.first.offset >= *late_bytes * lengths.size())
+    part.lengths.assign(lengths.begin(), lengths.end());
   part.offsets.shrink_to_fit();
   part.starts.shrink_to_fit();
   records_ += lengths.size();
@@ -49,8 +50,9 @@ void RecordMap::add(const ShardPart& of, const RecordIndex& index, std::uint64_t
 }
 
 Piece RecordMap::piece(std::uint64_t number) const {
-  const auto behind = std::upper_bound(parts_.begin(), parts_.end(), number,
-                                       [](std::uint64_t wanted, const Part& part) { return wanted < part.first_piece; });
+  const auto behind =
+      std::upper_bound(parts_.begin(), parts_.end(), number,
+                       [](std::uint64_t wanted, const Part& part) { return wanted < part.first_piece; });
   const Part& part = *(behind - 1);
   const std::uint64_t i = number - part.first_piece;
   const std::uint64_t start = part.starts.empty() ? i : part.starts[i];
@@ -66,9 +68,9 @@ Piece RecordMap::piece(std::uint64_t number) const {
 }
 
 std::uint64_t RecordMap::piece_of(std::uint64_t number) const {
-  const auto behind = std::upper_bound(parts_.begin(), parts_.end(), number, [](std::uint64_t wanted, const Part& part) {
-    return wanted < part.first_number;
-  });
+  const auto behind =
+      std::upper_bound(parts_.begin(), parts_.end(), number,
+                       [](std::uint64_t wanted, const Part& part) { return wanted < part.first_number; });
   const Part& part = *(behind - 1);
   const std::uint64_t start = number - part.first_number;
   if (part.starts.empty()) return part.first_piece + start;

@@ -23,9 +23,8 @@ RecordIndex index_of(std::vector<std::uint32_t> lengths) {
 
 TEST(RecordMap, NumbersRecordsAndPiecesThroughAllParts) {
   const std::vector<RecordIndex> indexes = {index_of({5, 0, 100, 7}), index_of({}), index_of({1, 1, 1, 1, 1, 1})};
-  const ShardParts parts = {{.shard = 4, .first = {.ordinal = 1, .offset = 21}},
-                            {.shard = 5},
-                            {.shard = 2, .first = {}, .end_ordinal = 5}};
+  const ShardParts parts = {
+      {.shard = 4, .first = {.ordinal = 1, .offset = 21}}, {.shard = 5}, {.shard = 2, .first = {}, .end_ordinal = 5}};
   for (const std::uint64_t piece_bytes : {0, 1, 34, 60, 100'000}) {
     const RecordMap map(parts, indexes, piece_bytes, std::nullopt);
     ASSERT_EQ(map.records(), 8U);
@@ -69,8 +68,8 @@ struct ReadPiece {
 };
 
 // Piece 0 of a map of one shard, given back at once.
-ReadPiece read_piece(const std::string& path, const std::vector<std::uint32_t>& lengths, const ReadOptions& options = {},
-                     ShardPlace first = {}) {
+ReadPiece read_piece(const std::string& path, const std::vector<std::uint32_t>& lengths,
+                     const ReadOptions& options = {}, ShardPlace first = {}) {
   SourceWorld world({path});
   RecordLoader loader(world.shards, options.verify);
   SourceContext context = world.context();

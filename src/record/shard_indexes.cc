@@ -116,7 +116,7 @@ Result<std::vector<RecordIndex>> find_or_make_indexes(const ShardList& shards, s
     }
     memory->keep(file.path, indexes[i]);
     warnings->add("indexes stay in memory", "indexes cannot be kept for the next run: " + stored.status().to_string() +
-                                                "; set HEADRACE_CACHE_DIR, or run headrace index --beside");
+                                                " (headrace index --beside keeps them beside the data)");
   }
   return indexes;
 }

@@ -117,9 +117,7 @@ RecordStageSubject make(const InputPlan& plan, const Kind& kind) {
   RecordStageSubject subject;
   subject.blocks = shuffle->blocks();
   subject.stage = std::make_unique<Borrowed>(shuffle);
-  subject.number = [](const RecordId& id) {
-    return static_cast<std::int64_t>(id.ordinal * kShards + id.shard);
-  };
+  subject.number = [](const RecordId& id) { return static_cast<std::int64_t>(id.ordinal * kShards + id.shard); };
   subject.world = std::move(shuffle);
   return subject;
 }
