@@ -72,6 +72,7 @@ TEST_F(Assigned, RecordsModuloWithEqualSharesKnowWhereToEnd) {
   for (std::int64_t worker = 0; worker < 4; ++worker) {
     const Dataset own = source(paths).skip(1).repeat(2).shard(4, worker, {.drop_remainder = true});
     EXPECT_EQ(drain(batched(own)).flat().size(), 140U / 4);
+    ASSERT_TRUE(own.find_indexes().ok());  // those that the pipeline made
     EXPECT_EQ(own.cardinality(), 35);
     const Dataset stated = source(paths).assert_cardinality(71).shard(4, worker, {.drop_remainder = true});
     EXPECT_EQ(drain(batched(stated)).flat().size(), 17U);
