@@ -13,13 +13,13 @@ FEATURES = {"label": hr.FixedLenFeature([], hr.int64)}
 
 
 def write_shards(folder, shards, records):
-    """Equal shards of small records; their paths."""
-    paths = []
+    """Equal shards of records of 1 KB; their paths."""
+    paths, record = [], hr.make_example({"label": 1, "rest": b"x" * 950})
     for shard in range(shards):
         paths.append(str(folder / f"mixing-{shard:04d}.tfrecord"))
         with hr.TFRecordWriter(paths[-1]) as writer:
-            for record in range(records):
-                writer.write(hr.make_example({"label": record}))
+            for _ in range(records):
+                writer.write(record)
     return paths
 
 

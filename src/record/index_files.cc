@@ -16,6 +16,7 @@
 #include "record/shard_reader.h"
 #include "shard/byte_sink.h"
 #include "shard/file.h"
+#include "shard/seek_points.h"
 #include "shard/shard_names.h"
 
 namespace headrace {
@@ -76,6 +77,9 @@ Result<RecordIndex> build_index(const std::string& path, const VerifyOptions& op
     for (const RecordSpan& record : piece.block->records) index.lengths.push_back(record.length);
     const RecordRun whole{piece.block, 0, static_cast<std::uint32_t>(piece.block->records.size())};
     blocks.release({&whole, 1});
+  }
+  if (reader.compression() == Compression::kGzip) {
+    HEADRACE_ASSIGN_OR_RETURN(index.points, find_seek_points(path));
   }
   HEADRACE_ASSIGN_OR_RETURN(const FileIdentity after, identity_of(path));
   if (after == *index.identity) return index;

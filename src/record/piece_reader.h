@@ -4,6 +4,7 @@
 // ShardReader reads it again from its beginning and says what is wrong. Any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -33,11 +34,14 @@ class PieceReader {
 
  private:
   bool locate(const Piece& piece, const File& file, PieceContent* content) const;
+  void ask_ahead(const Piece& piece, const File& file) const;
   void read_again(const Piece& piece, PieceContent* content) const;
   Status misplaced(const Piece& piece, const Status& failure) const;
 
   const SourceContext context_;
   const ReadOptions options_;
+  mutable std::atomic<std::uint32_t> located_{0};
+  mutable std::atomic<bool> is_cached_{false};  // what was looked at last
 };
 
 }  // namespace headrace

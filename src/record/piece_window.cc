@@ -34,6 +34,7 @@ void PieceWindow::add(const Piece& piece, std::uint32_t first, std::uint32_t cou
 
 void PieceWindow::start(std::uint64_t distance) {
   contents_.resize(pieces_.size());
+  if (records() > 0) pieces_per_record_ = static_cast<double>(pieces_.size()) / static_cast<double>(records());
   reading_order_.resize(pieces_.size());
   std::iota(reading_order_.begin(), reading_order_.end(), 0U);
   std::sort(reading_order_.begin(), reading_order_.end(),
@@ -96,9 +97,21 @@ void PieceWindow::finish_task() {
 }
 
 bool PieceWindow::wait(const std::stop_token& stop) {
-  MutexLock lock(mutex_);
-  is_owners_ = changed_.wait(mutex_, stop, [this]() HEADRACE_REQUIRES(mutex_) { return tasks_ == 0; });
+  {
+    MutexLock lock(mutex_);
+    is_owners_ = changed_.wait(mutex_, stop, [this]() HEADRACE_REQUIRES(mutex_) { return tasks_ == 0; });
+  }
+  if (is_owners_ && whole_.empty()) note_whole_pieces();
   return is_owners_;
+}
+
+void PieceWindow::note_whole_pieces() {
+  whole_.resize(pieces_.size());
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    const std::vector<RecordBlock*>& blocks = contents_[i].blocks;
+    const bool is_whole = blocks.size() == 1 && blocks[0]->records.size() == pieces_[i].piece.records;
+    if (is_whole) whole_[i] = {blocks[0], pieces_[i].first};
+  }
 }
 
 void PieceWindow::abandon() {
@@ -106,15 +119,27 @@ void PieceWindow::abandon() {
   abandoned_ = true;
 }
 
-PieceWindow::Found PieceWindow::find(std::uint64_t place) const {
+std::size_t PieceWindow::piece_of(std::uint64_t place) const {
   // Pieces have about as many records each: the guess is seldom more than a few off.
-  std::size_t i = static_cast<std::size_t>(static_cast<unsigned __int128>(place) * pieces_.size() / records());
+  auto i = static_cast<std::size_t>(static_cast<double>(place) * pieces_per_record_);
+  i = std::min(i, pieces_.size() - 1);
   while (before_[i] > place) --i;
   while (before_[i + 1] <= place) ++i;
-  const Planned& planned = pieces_[i];
-  const PieceContent& content = contents_[i];
-  const std::uint64_t index = planned.first + (place - before_[i]) * step_;
-  return {content.find(planned.piece.first.ordinal + index), &content.failure};
+  return i;
+}
+
+PieceWindow::Found PieceWindow::find(std::uint64_t place) const {
+  static const Status kOk;
+  const std::size_t i = piece_of(place);
+  if (whole_.empty() || whole_[i].block == nullptr) return find_in_content(i, place);
+  const std::uint64_t index = whole_[i].first + (place - before_[i]) * step_;
+  return {{whole_[i].block, static_cast<std::uint32_t>(index), 1}, &kOk};
+}
+
+PieceWindow::Found PieceWindow::find_in_content(std::size_t piece, std::uint64_t place) const {
+  const Planned& planned = pieces_[piece];
+  const std::uint64_t index = planned.first + (place - before_[piece]) * step_;
+  return {contents_[piece].find(planned.piece.first.ordinal + index), &contents_[piece].failure};
 }
 
 std::vector<SkippedRegion> PieceWindow::take_damage() {

@@ -57,6 +57,9 @@ class PieceWindow : public std::enable_shared_from_this<PieceWindow> {
   void submit(std::size_t begin, std::size_t end, bool may_wait, std::uint64_t distance);
   void run(std::size_t begin, std::size_t end, bool may_wait, std::uint64_t distance) HEADRACE_EXCLUDES(mutex_);
   void finish_task() HEADRACE_EXCLUDES(mutex_);
+  std::size_t piece_of(std::uint64_t place) const;
+  Found find_in_content(std::size_t piece, std::uint64_t place) const;
+  void note_whole_pieces();
   /// Releases what of a piece is of no use.
   void drop_others(const Planned& planned, const PieceContent& content) const;
 
@@ -66,12 +69,19 @@ class PieceWindow : public std::enable_shared_from_this<PieceWindow> {
   const std::uint64_t step_;
   std::vector<Planned> pieces_;
   std::vector<std::uint64_t> before_ = {0};  // records of use before each piece, and all
+  double pieces_per_record_ = 0;
   std::vector<std::uint32_t> reading_order_;
   std::uint64_t bytes_ = 0;
 
   // one of each piece: written by the task that reads it, the owner's behind wait()
   std::vector<PieceContent> contents_;
   bool is_owners_ = false;
+  // behind wait(): the pieces that are one block, which nearly all are, in so little memory that it stays in the cache
+  struct WholePiece {
+    RecordBlock* block = nullptr;  // null: find() looks into its content
+    std::uint32_t first = 0;       // of use, in the block
+  };
+  std::vector<WholePiece> whole_;
 
   Mutex mutex_;
   CondVar changed_;

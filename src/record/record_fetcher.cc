@@ -1,10 +1,11 @@
 // Reads single records again, for buffers that are restored: shard by shard in order of offset, so that a compressed shard
-// is inflated once.
+// is inflated once, or from the seek points of its index.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
 #include "base/wire.h"
+#include "headrace/index.h"
 #include "record/framing.h"
 #include "record/record_locator.h"
 #include "record/source.h"
@@ -37,6 +38,7 @@ class ShardFetcher : public RecordFetcher {
  private:
   Status read_all(std::span<const RecordId> ids, const std::vector<std::size_t>& order, std::vector<RecordRun>* found) {
     std::unique_ptr<ByteSource> source;
+    std::vector<SeekPoint> points;
     bool located = false;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const RecordId& id = ids[order[i]];
@@ -52,7 +54,14 @@ class ShardFetcher : public RecordFetcher {
         auto opened = open_byte_source(where.path, static_cast<Compression>(options_.read.compression));
         if (!opened.ok()) return opened.status().with(where);
         source = std::move(*opened);
+        points.clear();
+        if (source->compression() == Compression::kGzip) {
+          Result<std::optional<RecordIndex>> index = find_index(where.path);
+          if (index.ok() && *index) points = std::move((*index)->points);
+        }
       }
+      Status moved = source->seek_from(points, id.offset);
+      if (!moved.ok()) return moved.with(where);
       Result<RecordBlock*> block = read_one(source.get(), id, located);
       if (!block.ok()) return block.status().with(where);
       (*found)[order[i]].block = *block;
@@ -60,9 +69,8 @@ class ShardFetcher : public RecordFetcher {
     return {};
   }
 
-  // A block of its own for each record: a restored buffer pins no more than what it holds. `located`: its header will do.
+  // A block of its own for each record: a restored buffer pins no more than what it holds. `source` is at it. `located`: its header will do.
   Result<RecordBlock*> read_one(ByteSource* source, const RecordId& id, bool located) {
-    HEADRACE_RETURN_IF_ERROR(source->seek(id.offset));
     std::uint8_t header[kHeaderBytes];
     HEADRACE_RETURN_IF_ERROR(read_whole(source, header, kHeaderBytes));
     const std::uint64_t length = load_u64(header);

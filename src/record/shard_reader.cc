@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/wire.h"
+#include "headrace/index.h"
 #include "shard/content.h"
 
 namespace headrace {
@@ -16,6 +17,8 @@ constexpr std::size_t kLargestBlockBytes = 256 * 1024;
 constexpr std::size_t kRecordsPerBlock = 16;
 // A record whose end cannot be checked against a file size grows from here by doubling.
 constexpr std::uint64_t kFirstGrowthBytes = 4 << 20;
+// Inflating so much takes longer than looking for an index.
+constexpr std::uint64_t kWorthAnIndex = 1 << 20;
 constexpr std::uint64_t kImpossibleLength = std::uint64_t{1} << 62;
 
 Compression compression_of(CompressionType type) { return static_cast<Compression>(type); }
@@ -82,11 +85,19 @@ Status ShardReader::open() {
   compression_ = source_->compression();
   phase_ = Phase::kFraming;
   if (start_.offset > 0) {
-    const Status moved = source_->seek(start_.offset);
+    const Status moved = seek();
     if (!moved.ok()) return moved.with(here());
   }
   next_block(block_bytes_);
   return {};
+}
+
+// A compressed shard is inflated from its beginning, or from the nearest point that its index has.
+Status ShardReader::seek() {
+  if (compression_ != Compression::kGzip || start_.offset < kWorthAnIndex) return source_->seek(start_.offset);
+  const Result<std::optional<RecordIndex>> index = find_index(path_);
+  if (!index.ok() || !index->has_value()) return source_->seek(start_.offset);
+  return source_->seek_from((*index)->points, start_.offset);
 }
 
 bool ShardReader::fill(bool may_wait) {

@@ -55,6 +55,7 @@ class ShardReader {
   };
 
   Status open();
+  Status seek();
   bool fill(bool may_wait);
   void frame();
   void continue_record(const Scan& scan);

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "headrace/index.h"
 #include "headrace/status.h"
 #include "shard/compression.h"
 
@@ -26,6 +28,8 @@ class ByteSource {
   virtual std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size) = 0;
   /// Goes to byte `offset` of the uncompressed stream; compressed sources inflate from the start.
   virtual Status seek(std::uint64_t offset) = 0;
+  /// The same; sources that inflate begin at the nearest of `points` (in order, of this file) where that is less to do.
+  virtual Status seek_from(std::span<const SeekPoint> /*points*/, std::uint64_t offset) { return seek(offset); }
   /// Position in the uncompressed stream.
   virtual std::uint64_t position() const = 0;
   /// Bytes left in the uncompressed stream; nothing when that is not known (compressed).

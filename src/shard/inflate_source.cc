@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "shard/inflater.h"
+#include "shard/seek_points.h"
 
 namespace headrace {
 namespace {
 
 constexpr std::size_t kInputBytes = 128 * 1024;
 constexpr std::size_t kSkipBytes = 64 * 1024;
+constexpr std::size_t kGzipTrailerBytes = 8;
 
 class InflateSource : public ByteSource {
  public:
@@ -25,13 +27,20 @@ class InflateSource : public ByteSource {
     return inflate(data, size, false);
   }
   Status seek(std::uint64_t offset) override;
+  Status seek_from(std::span<const SeekPoint> points, std::uint64_t offset) override;
   std::uint64_t position() const override { return position_; }
   std::optional<std::uint64_t> remaining() const override { return std::nullopt; }
   std::uint64_t file_position() const override { return compressed_position(); }
   Compression compression() const override { return format_; }
 
  private:
-  enum class Phase : std::uint8_t { kBetweenMembers = 1, kInMember, kEnd };
+  enum class Phase : std::uint8_t {
+    kBetweenMembers = 1,
+    kInMember,
+    kInRestOfMember,  // from a seek point on, by resumed_
+    kInTrailer,       // of such a member, which tells of all of it
+    kEnd,
+  };
 
   // Never nothing when `may_wait`.
   std::optional<Result<std::size_t>> inflate(std::uint8_t* data, std::size_t size, bool may_wait);
@@ -39,6 +48,7 @@ class InflateSource : public ByteSource {
   bool refill(bool may_wait);
   bool may_begin_member(std::uint8_t first) const;
   void begin_member();
+  void skip_trailer();
   void inflate_member(std::uint8_t** out, std::size_t* room);
   void fail(const std::string& text);
   std::uint64_t compressed_position() const { return file_position_ - input_size_; }
@@ -46,6 +56,8 @@ class InflateSource : public ByteSource {
   const File file_;
   const Compression format_;
   const std::unique_ptr<Inflater> inflater_;
+  std::unique_ptr<Inflater> resumed_;
+  std::size_t trailer_left_ = 0;
   std::vector<std::uint8_t> input_;
   const std::uint8_t* input_begin_ = nullptr;
   std::size_t input_size_ = 0;
@@ -111,20 +123,32 @@ void InflateSource::begin_member() {
   phase_ = Phase::kInMember;
 }
 
+// What was inflated before the point is not known, so its checksum cannot be compared.
+void InflateSource::skip_trailer() {
+  if (input_size_ == 0 && input_ended_) return fail("it is cut: the end of the file was reached inside the trailer");
+  const std::size_t taken = std::min(trailer_left_, input_size_);
+  input_begin_ += taken;
+  input_size_ -= taken;
+  trailer_left_ -= taken;
+  if (trailer_left_ == 0) phase_ = Phase::kBetweenMembers;
+}
+
 void InflateSource::inflate_member(std::uint8_t** out, std::size_t* room) {
   const std::size_t room_before = *room;
   const std::size_t input_before = input_size_;
-  switch (inflater_->step(&input_begin_, &input_size_, out, room)) {
+  Inflater* const inflater = phase_ == Phase::kInMember ? inflater_.get() : resumed_.get();
+  switch (inflater->step(&input_begin_, &input_size_, out, room)) {
     case Inflater::Outcome::kMore:
       if (*room == room_before && input_size_ == input_before) {
         fail(input_ended_ ? "it is cut: the end of the file was reached inside the compressed data" : "no progress");
       }
       break;
     case Inflater::Outcome::kMemberEnd:
-      phase_ = Phase::kBetweenMembers;
+      trailer_left_ = kGzipTrailerBytes;
+      phase_ = phase_ == Phase::kInMember ? Phase::kBetweenMembers : Phase::kInTrailer;
       break;
     case Inflater::Outcome::kDamaged:
-      fail(std::string("inflate failed: ") + inflater_->reason());
+      fail(std::string("inflate failed: ") + inflater->reason());
       break;
   }
   position_ += room_before - *room;
@@ -139,8 +163,10 @@ std::optional<Result<std::size_t>> InflateSource::inflate(std::uint8_t* data, st
       break;
     }
     if (!failure_.ok()) break;
-    if (phase_ == Phase::kInMember) {
+    if (phase_ == Phase::kInMember || phase_ == Phase::kInRestOfMember) {
       inflate_member(&out, &room);
+    } else if (phase_ == Phase::kInTrailer) {
+      skip_trailer();
     } else if (input_size_ > 0) {
       begin_member();
     } else if (input_ended_) {
@@ -149,6 +175,27 @@ std::optional<Result<std::size_t>> InflateSource::inflate(std::uint8_t* data, st
   }
   if (room == size && !failure_.ok()) return Result<std::size_t>(failure_);
   return Result<std::size_t>(size - room);
+}
+
+Status InflateSource::seek_from(std::span<const SeekPoint> points, std::uint64_t offset) {
+  const auto behind =
+      std::upper_bound(points.begin(), points.end(), offset,
+                       [](std::uint64_t wanted, const SeekPoint& p) { return wanted < p.stream_offset; });
+  const SeekPoint* const point = behind == points.begin() ? nullptr : &*(behind - 1);
+  const bool is_nearer = point != nullptr && (offset < position_ || point->stream_offset > position_);
+  if (format_ != Compression::kGzip || !is_nearer) return seek(offset);
+  std::uint8_t byte = 0;
+  HEADRACE_ASSIGN_OR_RETURN(const std::size_t n, file_.read_at(&byte, 1, point->file_offset - 1));
+  resumed_ = n == 1 ? make_inflater_at(*point, byte) : nullptr;
+  if (resumed_ == nullptr) return seek(offset);
+  input_size_ = 0;
+  file_position_ = point->file_offset;
+  input_ended_ = false;
+  first_member_ = false;
+  phase_ = Phase::kInRestOfMember;
+  position_ = point->stream_offset;
+  failure_ = Status();
+  return seek(offset);
 }
 
 Status InflateSource::seek(std::uint64_t offset) {
