@@ -99,15 +99,16 @@ struct BatchOptions {
 
 /// Batches of records of similar length.
 struct BucketOptions {
-  std::string key;                       ///< the feature whose number of values is a record's length; 0 where it is missing
-  bool sequence = false;                 ///< a feature list of SequenceExamples: its steps are counted
-  std::vector<std::int64_t> boundaries;  ///< ascending: bucket i has the lengths below boundaries[i], the last one the rest
-  std::vector<std::int64_t> sizes;       ///< rows of the batches of each bucket, >= 1, one more than boundaries
+  std::string key;        ///< the feature whose number of values is a record's length; 0 where it is missing
+  bool sequence = false;  ///< a feature list of SequenceExamples: its steps are counted
+  std::vector<std::int64_t>
+      boundaries;                   ///< ascending: bucket i has the lengths below boundaries[i], the last one the rest
+  std::vector<std::int64_t> sizes;  ///< rows of the batches of each bucket, >= 1, one more than boundaries
   bool drop_remainder = false;
 };
 
 struct SampleOptions {
-  std::vector<double> weights;  ///< of each dataset, >= 0, not all 0; empty: all alike
+  std::vector<double> weights;                      ///< of each dataset, >= 0, not all 0; empty: all alike
   std::optional<std::int64_t> seed = std::nullopt;  ///< nothing: drawn once, when the step is declared
   bool stop_on_empty = false;                       ///< false: datasets that have ended are passed over
   bool rerandomize_each_iteration = false;          ///< another sequence each epoch

@@ -163,8 +163,8 @@ void bind_combinations(nb::module_& module) {
       "sample_from_datasets",
       [](const std::vector<const DatasetHandle*>& datasets, std::vector<double> weights,
          std::optional<std::int64_t> seed, bool stop_on_empty, bool rerandomize_each_iteration) {
-        return DatasetHandle(sample_from_datasets(to_datasets(datasets),
-                                                  {std::move(weights), seed, stop_on_empty, rerandomize_each_iteration}),
+        return DatasetHandle(sample_from_datasets(to_datasets(datasets), {std::move(weights), seed, stop_on_empty,
+                                                                          rerandomize_each_iteration}),
                              nullptr);
       },
       "datasets"_a, "weights"_a, "seed"_a = nb::none(), "stop_on_empty"_a, "rerandomize_each_iteration"_a);
@@ -187,9 +187,10 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
           "bucket_by_sequence_length",
           [](const DatasetHandle& self, std::string key, bool sequence, std::vector<std::int64_t> boundaries,
              std::vector<std::int64_t> sizes, bool drop_remainder) {
-            return DatasetHandle(self.dataset.bucket_by_sequence_length(
-                                     {std::move(key), sequence, std::move(boundaries), std::move(sizes), drop_remainder}),
-                                 self.schema);
+            return DatasetHandle(
+                self.dataset.bucket_by_sequence_length(
+                    {std::move(key), sequence, std::move(boundaries), std::move(sizes), drop_remainder}),
+                self.schema);
           },
           "key"_a, "sequence"_a, "boundaries"_a, "sizes"_a, "drop_remainder"_a)
       .def(
