@@ -4,13 +4,16 @@
 #include <array>
 #include <vector>
 
+#include "runtime/clock.h"
 #include "shard/inflater.h"
+#include "shard/member_finder.h"
 
 namespace headrace {
 namespace {
 
 constexpr std::size_t kInputBytes = 128 * 1024;
 constexpr std::size_t kSkipBytes = 64 * 1024;
+constexpr std::uint64_t kGapBytes = 1 << 20;
 
 class InflateSource : public ByteSource {
  public:
@@ -26,9 +29,13 @@ class InflateSource : public ByteSource {
   }
   Status seek(std::uint64_t offset) override;
   std::uint64_t position() const override { return position_; }
+  std::uint64_t member_begin() const override { return member_position_; }
+  Result<bool> member_holds() override;
+  Result<bool> recover() override;
   std::optional<std::uint64_t> remaining() const override { return std::nullopt; }
   std::uint64_t file_position() const override { return compressed_position(); }
   Compression compression() const override { return format_; }
+  InflateCost inflate_cost() const override { return cost_; }
 
  private:
   enum class Phase : std::uint8_t { kBetweenMembers = 1, kInMember, kEnd };
@@ -41,6 +48,8 @@ class InflateSource : public ByteSource {
   void begin_member();
   void inflate_member(std::uint8_t** out, std::size_t* room);
   void fail(const std::string& text);
+  void begin_at(std::uint64_t file_offset, std::uint64_t position);
+  void give_back(std::size_t bytes);
   std::uint64_t compressed_position() const { return file_position_ - input_size_; }
 
   const File file_;
@@ -54,6 +63,11 @@ class InflateSource : public ByteSource {
   bool first_member_ = true;
   Phase phase_ = Phase::kBetweenMembers;
   std::uint64_t position_ = 0;
+  // Of the member that is inflated, or where none could begin.
+  std::uint64_t member_position_ = 0;
+  std::uint64_t member_offset_ = 0;   // in the file
+  std::optional<bool> member_holds_;  // once it was asked for
+  InflateCost cost_;
   Status failure_;  // given once the bytes before it are
 };
 
@@ -104,6 +118,9 @@ void InflateSource::begin_member() {
       --input_size_;
     }
     if (input_size_ == 0) return;  // more padding, or the end
+    member_position_ = position_;
+    member_offset_ = compressed_position();
+    member_holds_.reset();
     if (!may_begin_member(*input_begin_)) return fail("other data follow the compressed stream");
     inflater_->reset();
   }
@@ -114,7 +131,12 @@ void InflateSource::begin_member() {
 void InflateSource::inflate_member(std::uint8_t** out, std::size_t* room) {
   const std::size_t room_before = *room;
   const std::size_t input_before = input_size_;
-  switch (inflater_->step(&input_begin_, &input_size_, out, room)) {
+  const std::int64_t begin_ns = now_ns();
+  const Inflater::Outcome outcome = inflater_->step(&input_begin_, &input_size_, out, room);
+  cost_.busy_ns += now_ns() - begin_ns;
+  cost_.file_bytes += static_cast<std::int64_t>(input_before - input_size_);
+  cost_.bytes += static_cast<std::int64_t>(room_before - *room);
+  switch (outcome) {
     case Inflater::Outcome::kMore:
       if (*room == room_before && input_size_ == input_before) {
         fail(input_ended_ ? "it is cut: the end of the file was reached inside the compressed data" : "no progress");
@@ -122,6 +144,7 @@ void InflateSource::inflate_member(std::uint8_t** out, std::size_t* room) {
       break;
     case Inflater::Outcome::kMemberEnd:
       phase_ = Phase::kBetweenMembers;
+      give_back(inflater_->taken_too_much());
       break;
     case Inflater::Outcome::kDamaged:
       fail(std::string("inflate failed: ") + inflater_->reason());
@@ -151,16 +174,49 @@ std::optional<Result<std::size_t>> InflateSource::inflate(std::uint8_t* data, st
   return Result<std::size_t>(size - room);
 }
 
+// They may have been in the piece of the file before the one in input_.
+void InflateSource::give_back(std::size_t bytes) {
+  if (bytes == 0) return;
+  file_position_ = compressed_position() - bytes;
+  cost_.file_bytes -= static_cast<std::int64_t>(bytes);
+  input_size_ = 0;
+  input_ended_ = false;
+}
+
+void InflateSource::begin_at(std::uint64_t file_offset, std::uint64_t position) {
+  inflater_->reset();
+  input_size_ = 0;
+  file_position_ = file_offset;
+  input_ended_ = false;
+  phase_ = Phase::kBetweenMembers;
+  position_ = position;
+  member_position_ = position;
+  member_offset_ = file_offset;
+  member_holds_.reset();
+  failure_ = Status();
+}
+
+Result<bool> InflateSource::member_holds() {
+  if (!member_holds_) {
+    HEADRACE_ASSIGN_OR_RETURN(const MemberCheck check, check_member(file_, format_, member_offset_, UINT64_MAX));
+    member_holds_ = check.outcome == MemberCheck::Outcome::kWhole;
+  }
+  return *member_holds_;
+}
+
+Result<bool> InflateSource::recover() {
+  HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::uint64_t> next, find_member(file_, format_, member_offset_ + 1));
+  if (!next) return false;
+  // How much a damaged member gives depends a little on the sizes in which it is read, its check does not.
+  HEADRACE_ASSIGN_OR_RETURN(const MemberCheck check, check_member(file_, format_, member_offset_, UINT64_MAX));
+  begin_at(*next, member_position_ + check.bytes + kGapBytes);
+  return true;
+}
+
 Status InflateSource::seek(std::uint64_t offset) {
   if (offset < position_) {
-    inflater_->reset();
-    input_size_ = 0;
-    file_position_ = 0;
-    input_ended_ = false;
+    begin_at(0, 0);
     first_member_ = true;
-    phase_ = Phase::kBetweenMembers;
-    position_ = 0;
-    failure_ = Status();
   }
   std::vector<std::uint8_t> skipped(std::min<std::uint64_t>(kSkipBytes, offset - position_));
   while (position_ < offset) {

@@ -15,14 +15,14 @@ constexpr std::size_t kLargestStep = std::size_t{1} << 30;  // ISA-L counts in 3
 
 class IsalInflater : public Inflater {
  public:
-  IsalInflater() {
+  explicit IsalInflater(Compression format) : wrapper_(format == Compression::kGzip ? ISAL_GZIP : ISAL_ZLIB) {
     isal_inflate_init(&state_);
-    state_.crc_flag = ISAL_GZIP;
+    state_.crc_flag = wrapper_;
   }
 
   void reset() override {
     isal_inflate_reset(&state_);
-    state_.crc_flag = ISAL_GZIP;
+    state_.crc_flag = wrapper_;
   }
 
   Outcome step(const std::uint8_t** in, std::size_t* in_size, std::uint8_t** out, std::size_t* out_size) override {
@@ -40,6 +40,9 @@ class IsalInflater : public Inflater {
     if (code_ < 0 || code_ == ISAL_NEED_DICT) return Outcome::kDamaged;
     return state_.block_state == ISAL_BLOCK_FINISH ? Outcome::kMemberEnd : Outcome::kMore;
   }
+
+  // The words that it reads at a time may reach over the 4 bytes of a zlib trailer; those of gzip are 8.
+  std::size_t taken_too_much() const override { return static_cast<std::size_t>(state_.read_in_length) / 8; }
 
   const char* reason() const override {
     switch (code_) {
@@ -63,16 +66,14 @@ class IsalInflater : public Inflater {
   }
 
  private:
+  const std::uint32_t wrapper_;
   int code_ = 0;
   inflate_state state_;
 };
 
 }  // namespace
 
-std::unique_ptr<Inflater> make_isal_inflater(Compression format) {
-  if (format != Compression::kGzip) return nullptr;
-  return std::make_unique<IsalInflater>();
-}
+std::unique_ptr<Inflater> make_isal_inflater(Compression format) { return std::make_unique<IsalInflater>(format); }
 #else
 std::unique_ptr<Inflater> make_isal_inflater(Compression) { return nullptr; }
 #endif
