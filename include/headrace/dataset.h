@@ -48,7 +48,8 @@ struct ReadOptions {
   /// in the batch. One batch is parsed at a time.
   OnMismatch on_mismatch = OnMismatch::kRaise;
   std::int64_t max_skipped = 1000;  ///< distinct records left out before skipping becomes an error
-  /// Larger records are kResourceExhausted; 4 GiB - 1 is the limit in any case.
+  /// Larger records are kResourceExhausted; 4 GiB - 1 is the limit in any case. Default: no other limit for plain files, whose
+  /// size bounds what a record may claim; a quarter of the memory budget for compressed ones.
   std::optional<std::int64_t> max_record_bytes = std::nullopt;
   bool deterministic = true;  ///< false: interleave takes whichever shard is ready
   int stream_version = 1;
@@ -145,7 +146,6 @@ class Dataset {
   Result<std::vector<std::string>> check() const;
 
  private:
-  friend Dataset TFRecordDataset(Files files, const ReadOptions& options);
   friend class DatasetBuilder;
   std::shared_ptr<const Op> op_;
   std::shared_ptr<Shared> shared_;
@@ -153,5 +153,9 @@ class Dataset {
 };
 
 Dataset TFRecordDataset(Files files, const ReadOptions& options = {});
+
+/// Each file is one record: its bytes as they are, nothing is inflated. A folder means all its files but hidden and side files.
+/// parse() sees an Example of two features, "path" and "bytes". Of the options, compression, verify and on_corrupt mean nothing.
+Dataset FileDataset(Files files, const ReadOptions& options = {});
 
 }  // namespace headrace

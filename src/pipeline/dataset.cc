@@ -32,6 +32,17 @@ class DatasetBuilder {
     }
     return result;
   }
+
+  static Dataset source(Status check, SourceOp op) {
+    Dataset dataset;
+    dataset.shared_ = std::make_shared<Dataset::Shared>();
+    dataset.status_ = std::move(check);
+    if (dataset.status_.ok() && op.files.items.empty()) {
+      dataset.status_ = invalid_argument(source_name(op) + "(): files is empty: nothing to read");
+    }
+    dataset.op_ = std::make_shared<const Op>(Op{0, nullptr, std::move(op)});
+    return dataset;
+  }
 };
 
 namespace {
@@ -49,16 +60,23 @@ Status first_failure(std::initializer_list<Status> checks) {
   return {};
 }
 
-Status check_read_options(const ReadOptions& options) {
-  constexpr const char* kOp = "TFRecordDataset";
+Status check_read_options(const SourceOp& source) {
+  const ReadOptions& options = source.options;
+  const std::string op = source_name(source);
   if (options.stream_version != 1) {
-    return invalid_argument("TFRecordDataset(): stream_version=" + std::to_string(options.stream_version) +
+    return invalid_argument(op + "(): stream_version=" + std::to_string(options.stream_version) +
                             " is not known; this library makes version 1");
   }
-  return first_failure({at_least(kOp, "max_skipped", options.max_skipped, 0),
-                        at_least(kOp, "max_record_bytes", options.max_record_bytes.value_or(1), 1),
-                        at_least(kOp, "num_threads", options.num_threads.value_or(1), 1),
-                        at_least(kOp, "memory_bytes", options.memory_bytes.value_or(1), 1), check_environment()});
+  return first_failure({at_least(op.c_str(), "max_skipped", options.max_skipped, 0),
+                        at_least(op.c_str(), "max_record_bytes", options.max_record_bytes.value_or(1), 1),
+                        at_least(op.c_str(), "num_threads", options.num_threads.value_or(1), 1),
+                        at_least(op.c_str(), "memory_bytes", options.memory_bytes.value_or(1), 1),
+                        check_environment()});
+}
+
+Dataset make_source_dataset(SourceOp op) {
+  Status check = check_read_options(op);
+  return DatasetBuilder::source(std::move(check), std::move(op));
 }
 
 std::int64_t draw_seed() {
@@ -69,14 +87,11 @@ std::int64_t draw_seed() {
 }  // namespace
 
 Dataset TFRecordDataset(Files files, const ReadOptions& options) {
-  Dataset dataset;
-  dataset.shared_ = std::make_shared<Dataset::Shared>();
-  dataset.status_ = check_read_options(options);
-  if (dataset.status_.ok() && files.items.empty()) {
-    dataset.status_ = invalid_argument("TFRecordDataset(): files is empty: nothing to read");
-  }
-  dataset.op_ = std::make_shared<const Op>(Op{0, nullptr, SourceOp{std::move(files), options}});
-  return dataset;
+  return make_source_dataset({std::move(files), options});
+}
+
+Dataset FileDataset(Files files, const ReadOptions& options) {
+  return make_source_dataset({std::move(files), options, true});
 }
 
 Dataset Dataset::interleave(const InterleaveOptions& options) const {
@@ -191,9 +206,10 @@ std::optional<std::int64_t> Dataset::epoch_cardinality() const {
 Result<bool> Dataset::find_indexes() const {
   HEADRACE_RETURN_IF_ERROR(status_);
   const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_shards({source->files.items, source->files.is_list}));
-  std::int64_t records = 0;
+  HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_shards(file_spec(*source)));
+  std::int64_t records = source->whole_files ? std::ssize(shards.files) : 0;
   for (const ShardFile& file : shards.files) {
+    if (source->whole_files) break;
     HEADRACE_ASSIGN_OR_RETURN(const std::optional<RecordIndex> index, find_index(file.path));
     if (!index) return false;
     records += std::ssize(index->lengths);
@@ -210,7 +226,7 @@ std::int64_t Dataset::next_epoch() const { return shared_->next_epoch; }
 Result<std::vector<std::string>> Dataset::check() const {
   HEADRACE_RETURN_IF_ERROR(status_);
   const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(ShardList shards, find_shards({source->files.items, source->files.is_list}));
+  HEADRACE_ASSIGN_OR_RETURN(ShardList shards, find_shards(file_spec(*source)));
   return shards.warnings;
 }
 

@@ -22,7 +22,15 @@ std::string join(std::initializer_list<std::string> parts) {
 
 }  // namespace
 
+std::string source_name(const SourceOp& source) { return source.whole_files ? "FileDataset" : "TFRecordDataset"; }
+
+FileSpec file_spec(const SourceOp& source) {
+  return {source.files.items, source.files.is_list, source.whole_files ? FileKind::kAny : FileKind::kRecords};
+}
+
 std::string op_name(const Op& op) {
+  const auto* source = std::get_if<SourceOp>(&op.arguments);
+  if (source != nullptr && source->whole_files) return "files";
   static constexpr const char* kNames[] = {
       "tfrecord",           "interleave",         "repeat", "shuffle", "shard", "take", "skip", "batch", "parse",
       "prefetch_to_device", "assert_cardinality", "filter", "map"};

@@ -8,12 +8,14 @@
 
 #include "headrace/dataset.h"
 #include "headrace/device.h"
+#include "shard/file_list.h"
 
 namespace headrace {
 
 struct SourceOp {
   Files files;
   ReadOptions options;
+  bool whole_files = false;  ///< FileDataset: each file is a record
 };
 struct InterleaveOp {
   InterleaveOptions options;
@@ -61,6 +63,11 @@ struct Op {
                CardinalityOp, FilterOp, MapOp>
       arguments;
 };
+
+/// "TFRecordDataset" or "FileDataset".
+std::string source_name(const SourceOp& source);
+/// What find_shards() is asked.
+FileSpec file_spec(const SourceOp& source);
 
 /// The op's public name, such as "shuffle".
 std::string op_name(const Op& op);

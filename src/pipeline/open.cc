@@ -40,7 +40,7 @@ Result<std::shared_ptr<Pipeline::Impl>> Pipeline::Impl::open(const std::shared_p
 
 Status Pipeline::Impl::find_files() {
   const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(ShardList found, find_shards({source->files.items, source->files.is_list}));
+  HEADRACE_ASSIGN_OR_RETURN(ShardList found, find_shards(file_spec(*source)));
   shards_ = std::make_shared<ShardList>(std::move(found));
   for (const std::string& warning : shards_->warnings) warnings_.add(warning, warning);
   return {};
@@ -82,6 +82,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.skipped = skipped_.get();
   context.warnings = &warnings_;
   context.probe = &read_probe_;
+  context.inflate = &inflate_probes_;
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(shards_, source_options_.read.verify);
   source_records_ = std::shared_ptr<std::atomic<std::int64_t>>(shared_, &shared_->source_records);

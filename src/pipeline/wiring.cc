@@ -9,6 +9,9 @@
 namespace headrace {
 namespace {
 
+// Files of one record are opened and read one by one, often small ones: so many wait for the disk at a time.
+constexpr int kFilesAhead = 16;
+
 // Puts one stage behind another. The id of a stage is its place among the ops that decide the order, so that saved
 // positions do not depend on parse() and the like.
 class Wiring {
@@ -108,14 +111,21 @@ class Wiring {
 
 SourceOptions source_options(const std::shared_ptr<const Op>& last) {
   SourceOptions options;
-  options.read = find_op<SourceOp>(last)->options;
+  const auto* source = find_op<SourceOp>(last);
+  options.read = source->options;
+  if (source->whole_files) {
+    const bool is_parsed = find_op<ParseOp>(last) != nullptr || find_op<FilterOp>(last) != nullptr;
+    options.record = is_parsed ? RecordKind::kFileExample : RecordKind::kFile;
+    options.shards_ahead = kFilesAhead;
+  }
   if (const auto* interleave = find_op<InterleaveOp>(last)) {
     options.cycle_length = interleave->options.cycle_length;
     options.block_length = interleave->options.block_length;
   }
   // Without a shuffle, records are parsed while what was read is still in the cache. A filter must see them.
   const auto* shuffle = find_op<ShuffleOp>(last);
-  options.late_reading = shuffle != nullptr && shuffle->options.buffer_size > 1 && find_op<FilterOp>(last) == nullptr;
+  options.late_reading = shuffle != nullptr && shuffle->options.buffer_size > 1 && find_op<FilterOp>(last) == nullptr &&
+                         !source->whole_files;
   return options;
 }
 

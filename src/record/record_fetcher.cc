@@ -6,6 +6,7 @@
 
 #include "base/wire.h"
 #include "record/framing.h"
+#include "record/length_limit.h"
 #include "record/record_locator.h"
 #include "record/source.h"
 #include "shard/byte_source.h"
@@ -47,6 +48,12 @@ class ShardFetcher : public RecordFetcher {
       const Where where{.path = context_.shards->files[id.shard].path,
                         .record = static_cast<std::int64_t>(id.ordinal),
                         .offset = static_cast<std::int64_t>(id.offset)};
+      if (options_.record != RecordKind::kFramed) {
+        HEADRACE_ASSIGN_OR_RETURN((*found)[order[i]].block,
+                                  read_file_record(context_.blocks, where.path, id.shard, options_.record,
+                                                   options_.read, context_.shards->files[id.shard].bytes));
+        continue;
+      }
       if (i == 0 || ids[order[i - 1]].shard != id.shard) {
         located = open_located(context_, options_, id.shard).has_value();
         auto opened = open_byte_source(where.path, static_cast<Compression>(options_.read.compression));
@@ -62,13 +69,17 @@ class ShardFetcher : public RecordFetcher {
 
   // A block of its own for each record: a restored buffer pins no more than what it holds. `located`: its header will do.
   Result<RecordBlock*> read_one(ByteSource* source, const RecordId& id, bool located) {
-    HEADRACE_RETURN_IF_ERROR(source->seek(id.offset));
+    HEADRACE_RETURN_IF_ERROR(seek_to(source, id.offset, options_.read.on_corrupt == OnCorrupt::kSkip));
     std::uint8_t header[kHeaderBytes];
     HEADRACE_RETURN_IF_ERROR(read_whole(source, header, kHeaderBytes));
     const std::uint64_t length = load_u64(header);
     const bool holds = options_.read.verify == Verify::kOff || header_holds(header);
     const std::optional<std::uint64_t> remaining = source->remaining();
-    if (!holds || length > UINT32_MAX || (remaining && length + kFooterBytes > *remaining)) return changed();
+    std::uint64_t most = length_limit(options_.read);
+    if (!remaining) {
+      HEADRACE_ASSIGN_OR_RETURN(most, stream_length_limit(options_.read));
+    }
+    if (!holds || length > most || (remaining && length + kFooterBytes > *remaining)) return changed();
     const std::size_t whole = kFrameBytes + length;
     RecordBlock* block = context_.blocks->acquire(located ? 0 : whole);
     if (block == nullptr) {

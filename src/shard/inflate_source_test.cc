@@ -165,6 +165,21 @@ TEST_P(InflateSourceTest, NoDamageInTheMiddleGoesUnseenOrEndsTheProcess) {
   }
 }
 
+TEST_P(InflateSourceTest, HowMuchComesBeforeADamageDoesNotDependOnTheSteps) {
+  const std::string data = sample(5000);
+  const std::string compressed = pack(data);
+  for (std::size_t i = 20; i < compressed.size(); i += 37) {
+    std::string damaged = compressed;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
+    const Inflated whole = inflate(damaged);
+    for (const std::size_t step : {1U, 12U, 1'000U}) {
+      const Inflated pieces = inflate(damaged, step);
+      ASSERT_TRUE(pieces.data == whole.data) << i << ": " << pieces.data.size() << ", " << whole.data.size();
+      ASSERT_EQ(pieces.failure.code(), whole.failure.code());
+    }
+  }
+}
+
 TEST_P(InflateSourceTest, SeeksForwardAndBack) {
   const std::string data = sample(400'000);
   const auto source = open(pack(data));
