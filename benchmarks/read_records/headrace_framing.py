@@ -8,7 +8,7 @@ from benchmarks.harness import loops, usage
 
 def measure(workload, shards, options, seconds):
     """Figures of window.measure."""
-    hr.verify_files(shards)
+    list(hr.verify_files(shards))
     records, start = 0, usage.now()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:

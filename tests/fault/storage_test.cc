@@ -10,9 +10,9 @@
 #include <iterator>
 #include <system_error>
 
+#include "fault/system_calls.h"
 #include "headrace/report.h"
 #include "pipeline/pipeline_test_data.h"
-#include "support/system_calls.h"
 
 namespace headrace {
 namespace {

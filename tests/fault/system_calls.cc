@@ -1,4 +1,4 @@
-#include "support/system_calls.h"
+#include "fault/system_calls.h"
 
 #include <sys/syscall.h>
 #include <sys/uio.h>
