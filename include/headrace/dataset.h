@@ -48,7 +48,8 @@ struct ReadOptions {
   /// in the batch. One batch is parsed at a time.
   OnMismatch on_mismatch = OnMismatch::kRaise;
   std::int64_t max_skipped = 1000;  ///< distinct records left out before skipping becomes an error
-  /// Larger records are kResourceExhausted; 4 GiB - 1 is the limit in any case.
+  /// Larger records are kResourceExhausted; 4 GiB - 1 is the limit in any case. Default: no other limit for plain files, whose
+  /// size bounds what a record may claim; a quarter of the memory budget for compressed ones.
   std::optional<std::int64_t> max_record_bytes = std::nullopt;
   bool deterministic = true;  ///< false: interleave takes whichever shard is ready
   int stream_version = 1;
@@ -208,5 +209,9 @@ Dataset TFRecordDataset(Files files, const ReadOptions& options = {});
 Dataset sample_from_datasets(const std::vector<Dataset>& datasets, const SampleOptions& options = {});
 /// Each record from the dataset that the choices name. None of them is batched; all are read with the same options.
 Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const ChooseOptions& options);
+
+/// Each file is one record: its bytes as they are, nothing is inflated. A folder means all its files but hidden and side files.
+/// parse() sees an Example of two features, "path" and "bytes". Of the options, compression, verify and on_corrupt mean nothing.
+Dataset FileDataset(Files files, const ReadOptions& options = {});
 
 }  // namespace headrace

@@ -24,9 +24,10 @@ using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument
 namespace headrace::python {
 namespace {
 
-DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, const std::string& compression,
-                          const std::string& verify, const std::string& on_corrupt, const std::string& on_mismatch,
-                          std::int64_t max_skipped, std::optional<std::int64_t> max_record_bytes, bool deterministic,
+DatasetHandle make_source(bool whole_files, const std::vector<nb::bytes>& files, bool is_list,
+                          const std::string& compression, const std::string& verify, const std::string& on_corrupt,
+                          const std::string& on_mismatch, std::int64_t max_skipped,
+                          std::optional<std::int64_t> max_record_bytes, bool deterministic,
                           std::optional<int> num_threads, std::optional<std::int64_t> memory_bytes,
                           int stream_version) {
   Files list{.is_list = is_list};
@@ -41,7 +42,7 @@ DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, con
                                .stream_version = stream_version,
                                .num_threads = num_threads,
                                .memory_bytes = memory_bytes};
-  return {TFRecordDataset(std::move(list), options), nullptr};
+  return {whole_files ? FileDataset(std::move(list), options) : TFRecordDataset(std::move(list), options), nullptr};
 }
 
 std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optional<Position>& position) {
@@ -256,9 +257,9 @@ void bind_dataset(nb::module_& m) {
           "The declared steps as (id, name, arguments), the source first.");
 
   bind_combinations(m);
-  m.def("tfrecord_dataset", make_source, "files"_a, "is_list"_a, "compression"_a, "verify"_a, "on_corrupt"_a,
-        "on_mismatch"_a, "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a, "num_threads"_a.none(),
-        "memory_bytes"_a.none(), "stream_version"_a, "The source of a Dataset.");
+  m.def("source_dataset", make_source, "whole_files"_a, "files"_a, "is_list"_a, "compression"_a, "verify"_a,
+        "on_corrupt"_a, "on_mismatch"_a, "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a,
+        "num_threads"_a.none(), "memory_bytes"_a.none(), "stream_version"_a, "The source of a Dataset.");
 }
 
 }  // namespace headrace::python

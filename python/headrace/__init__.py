@@ -24,7 +24,7 @@ from collections.abc import Mapping as _Mapping
 from . import errors
 from ._core import Batch, BytesColumn, DenseColumn, JaggedColumn, Ragged, Slice, Sparse, __version__
 from .combine import choose_from_datasets, sample_from_datasets
-from .dataset import Dataset, TFRecordDataset
+from .dataset import Dataset, FileDataset, TFRecordDataset
 from .dtypes import (
     DType,
     bfloat16,

@@ -715,6 +715,38 @@ class TransformReport:
     def busy_seconds(self) -> float:
         """Summed over threads; part of what the parse stage was busy."""
 
+class InflateReport:
+    """
+    What inflating the shards of one format cost, and what other forms of the data would gain.
+    """
+
+    @property
+    def compression(self) -> str: ...
+
+    @property
+    def busy_seconds(self) -> float:
+        """Summed over threads; part of what the read stage was busy."""
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes that were inflated."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that they became."""
+
+    @property
+    def share(self) -> float:
+        """Of the busy time of all stages."""
+
+    @property
+    def gain_zstd(self) -> float:
+        """Part of that time that would go away with zstd; predicted."""
+
+    @property
+    def gain_none(self) -> float:
+        """The same without compression."""
+
 class Report:
     """What the probes of a pipeline say."""
 
@@ -725,6 +757,10 @@ class Report:
     @property
     def transforms(self) -> list[TransformReport]:
         """In the order of the features that have some."""
+
+    @property
+    def inflate(self) -> list[InflateReport]:
+        """Of each compressed format that was met."""
 
     @property
     def warnings(self) -> list:
@@ -899,7 +935,7 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Sequence[float], 
 
 def choose_from_datasets(datasets: Sequence[Dataset], choices: Sequence[int], stop_on_empty: bool) -> Dataset: ...
 
-def tfrecord_dataset(files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int) -> Dataset:
+def source_dataset(whole_files: bool, files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int) -> Dataset:
     """The source of a Dataset."""
 
 def tensorflow_columns(dataset: Dataset) -> list:

@@ -30,16 +30,26 @@ Status first_failure(std::initializer_list<Status> checks) {
   return {};
 }
 
-Status check_read_options(const ReadOptions& options) {
-  constexpr const char* kOp = "TFRecordDataset";
+Status check_read_options(const SourceOp& source) {
+  const ReadOptions& options = source.options;
+  const std::string op = source_name(source);
   if (options.stream_version != 1) {
-    return invalid_argument("TFRecordDataset(): stream_version=" + std::to_string(options.stream_version) +
+    return invalid_argument(op + "(): stream_version=" + std::to_string(options.stream_version) +
                             " is not known; this library makes version 1");
   }
-  return first_failure({at_least(kOp, "max_skipped", options.max_skipped, 0),
-                        at_least(kOp, "max_record_bytes", options.max_record_bytes.value_or(1), 1),
-                        at_least(kOp, "num_threads", options.num_threads.value_or(1), 1),
-                        at_least(kOp, "memory_bytes", options.memory_bytes.value_or(1), 1), check_environment()});
+  return first_failure({at_least(op.c_str(), "max_skipped", options.max_skipped, 0),
+                        at_least(op.c_str(), "max_record_bytes", options.max_record_bytes.value_or(1), 1),
+                        at_least(op.c_str(), "num_threads", options.num_threads.value_or(1), 1),
+                        at_least(op.c_str(), "memory_bytes", options.memory_bytes.value_or(1), 1),
+                        check_environment()});
+}
+
+Dataset make_source_dataset(SourceOp op) {
+  Status check = check_read_options(op);
+  if (check.ok() && op.files.items.empty()) {
+    check = invalid_argument(source_name(op) + "(): files is empty: nothing to read");
+  }
+  return DatasetBuilder::begin(std::move(check), Op{0, nullptr, std::move(op)});
 }
 
 Status check_global(const ShuffleOptions& options) {
@@ -87,11 +97,11 @@ std::int64_t draw_seed() {
 }
 
 Dataset TFRecordDataset(Files files, const ReadOptions& options) {
-  Status check = check_read_options(options);
-  if (check.ok() && files.items.empty()) {
-    check = invalid_argument("TFRecordDataset(): files is empty: nothing to read");
-  }
-  return DatasetBuilder::begin(std::move(check), Op{0, nullptr, SourceOp{std::move(files), options}});
+  return make_source_dataset({std::move(files), options});
+}
+
+Dataset FileDataset(Files files, const ReadOptions& options) {
+  return make_source_dataset({std::move(files), options, true});
 }
 
 Dataset Dataset::interleave(const InterleaveOptions& options) const {
@@ -213,6 +223,10 @@ Result<bool> Dataset::find_indexes() const {
   const std::vector<SourceChain> chains = source_chains(op_, shared_);
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<ShardList> found, find_files(chains));
   for (std::size_t i = 0; i < chains.size(); ++i) {
+    if (reads_whole_files(chains[i].last)) {
+      chains[i].shared->learn(std::ssize(assign(chains[i].last, found[i], {}).parts));
+      continue;
+    }
     std::vector<RecordIndex> indexes;
     for (const std::uint32_t shard : shards_to_index(chains[i].last, found[i])) {
       HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> index, find_index(found[i].files[shard].path));
@@ -231,6 +245,10 @@ Result<std::vector<std::string>> Dataset::make_indexes() const {
   WarningLog warnings;
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const SourceChain& chain = chains[i];
+    if (reads_whole_files(chain.last)) {
+      chain.shared->learn(std::ssize(assign(chain.last, found[i], {}).parts));
+      continue;
+    }
     HEADRACE_ASSIGN_OR_RETURN(
         std::vector<RecordIndex> indexes,
         find_or_make_indexes(found[i], shards_to_index(chain.last, found[i]), read_options(op_),

@@ -17,6 +17,8 @@ constexpr const char* kStatedShare =
 constexpr const char* kOneSource =
     "of all records takes them from one source: combine datasets behind it, or use a buffer";
 
+constexpr const char* kNoIndex = "needs indexes, which FileDataset has none of; share out or shuffle its list of files";
+
 // A shard() that says which files or which range of records is read.
 bool is_source_share(const Op& op) {
   const auto* shard = std::get_if<ShardOp>(&op.arguments);
@@ -24,6 +26,9 @@ bool is_source_share(const Op& op) {
 }
 
 Status check_source_share(const std::shared_ptr<const Op>& last, const Op& next) {
+  const ShardOptions& options = std::get<ShardOp>(next.arguments).options;
+  if (reads_whole_files(last) && (options.by == ShardBy::kRange || options.drop_remainder))
+    return refuse(next, kNoIndex);
   for (const Op* op : ops_in_order(last)) {
     if (std::holds_alternative<CardinalityOp>(op->arguments)) return refuse(*op, kStatedShare);
     if (!std::holds_alternative<SourceOp>(op->arguments) && !std::holds_alternative<InterleaveOp>(op->arguments)) {
@@ -35,6 +40,7 @@ Status check_source_share(const std::shared_ptr<const Op>& last, const Op& next)
 
 // What stands before it has to be a matter of counting, for nothing is read to know what comes.
 Status check_global_shuffle(const std::shared_ptr<const Op>& last, const Op& next) {
+  if (reads_whole_files(last)) return refuse(next, kNoIndex);
   const Op* repeat = nullptr;
   for (const Op* op : ops_in_order(last)) {
     const auto is = [op]<class T>(std::type_identity<T>) { return std::holds_alternative<T>(op->arguments); };
@@ -119,6 +125,9 @@ Status check_combined(const std::string& step, const std::vector<CombinedInput>&
     const auto* shuffle = find_op<ShuffleOp>(inputs[i].last);
     if (shuffle != nullptr && shuffle->options.global) {
       return invalid_argument(which + " is shuffled as a whole, which no other dataset can be combined with");
+    }
+    if (reads_whole_files(inputs[i].last) != reads_whole_files(inputs[0].last)) {
+      return invalid_argument(which + " and dataset 0 are not both a TFRecordDataset or both a FileDataset");
     }
     if (compared(inputs[i]) != compared(inputs[0])) {
       return invalid_argument(which +

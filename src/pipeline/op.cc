@@ -34,9 +34,23 @@ std::string join(std::initializer_list<std::string> parts) {
   return text;
 }
 
+const SourceOp& first_source(const std::shared_ptr<const Op>& last) {
+  const Op* op = ops_in_order(last).front();
+  if (const auto* combine = std::get_if<CombineOp>(&op->arguments)) return first_source(combine->inputs.front().last);
+  return std::get<SourceOp>(op->arguments);
+}
+
 }  // namespace
 
+std::string source_name(const SourceOp& source) { return source.whole_files ? "FileDataset" : "TFRecordDataset"; }
+
+FileSpec file_spec(const SourceOp& source) {
+  return {source.files.items, source.files.is_list, source.whole_files ? FileKind::kAny : FileKind::kRecords};
+}
+
 std::string op_name(const Op& op) {
+  const auto* source = std::get_if<SourceOp>(&op.arguments);
+  if (source != nullptr && source->whole_files) return "files";
   static constexpr const char* kNames[] = {"tfrecord",
                                            "interleave",
                                            "repeat",
@@ -147,11 +161,9 @@ bool is_batched(const std::shared_ptr<const Op>& last) {
   return find_op<BatchOp>(last) != nullptr || find_op<BucketOp>(last) != nullptr;
 }
 
-const ReadOptions& read_options(const std::shared_ptr<const Op>& last) {
-  const Op* op = ops_in_order(last).front();
-  if (const auto* combine = std::get_if<CombineOp>(&op->arguments)) return read_options(combine->inputs.front().last);
-  return std::get<SourceOp>(op->arguments).options;
-}
+const ReadOptions& read_options(const std::shared_ptr<const Op>& last) { return first_source(last).options; }
+
+bool reads_whole_files(const std::shared_ptr<const Op>& last) { return first_source(last).whole_files; }
 
 std::string order_spec(const std::shared_ptr<const Op>& last) {
   std::string text;

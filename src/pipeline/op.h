@@ -8,12 +8,14 @@
 
 #include "headrace/dataset.h"
 #include "headrace/device.h"
+#include "shard/file_list.h"
 
 namespace headrace {
 
 struct SourceOp {
   Files files;
   ReadOptions options;
+  bool whole_files = false;  ///< FileDataset: each file is a record
 };
 struct InterleaveOp {
   InterleaveOptions options;
@@ -84,6 +86,11 @@ struct Op {
       arguments;
 };
 
+/// "TFRecordDataset" or "FileDataset".
+std::string source_name(const SourceOp& source);
+/// What find_shards() is asked.
+FileSpec file_spec(const SourceOp& source);
+
 /// The op's public name, such as "shuffle".
 std::string op_name(const Op& op);
 /// Its arguments in canonical text. Only what decides the order and content of the stream for ops that do; part of saved
@@ -107,6 +114,9 @@ bool is_batched(const std::shared_ptr<const Op>& last);
 
 /// Options of the sources, which are the same for all of a tree but for what is said of files alone.
 const ReadOptions& read_options(const std::shared_ptr<const Op>& last);
+
+/// Whether each file is a record: of a FileDataset, or of several that are combined.
+bool reads_whole_files(const std::shared_ptr<const Op>& last);
 
 /// Text of all ops that decide the order: the identity of the stream in a saved position.
 std::string order_spec(const std::shared_ptr<const Op>& last);

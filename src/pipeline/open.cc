@@ -97,6 +97,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.skipped = skipped_.get();
   context.warnings = &warnings_;
   context.probe = &read_probe_;
+  context.inflate = &inflate_probes_;
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
   context.loader = loader_.get();

@@ -12,6 +12,9 @@
 namespace headrace {
 namespace {
 
+// Files of one record are opened and read one by one, often small ones: so many wait for the disk at a time.
+constexpr int kFilesAhead = 16;
+
 template <class T>
 const T* find_on(const std::vector<const Op*>& way) {
   for (const Op* op : way) {
@@ -30,6 +33,12 @@ bool reads_records(const std::vector<const Op*>& way) {
 SourceOptions source_options(const SourceChain& chain) {
   SourceOptions options;
   options.read = source_of(chain).options;
+  const bool whole_files = source_of(chain).whole_files;
+  if (whole_files) {
+    const bool is_parsed = find_on<ParseOp>(chain.way) != nullptr || reads_records(chain.way);
+    options.record = is_parsed ? RecordKind::kFileExample : RecordKind::kFile;
+    options.shards_ahead = kFilesAhead;
+  }
   if (const auto* interleave = find_on<InterleaveOp>(chain.way)) {
     options.cycle_length = interleave->options.cycle_length;
     options.block_length = interleave->options.block_length;
@@ -39,7 +48,7 @@ SourceOptions source_options(const SourceChain& chain) {
     const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments);
     return shuffle != nullptr && shuffle->options.buffer_size > 1;
   });
-  options.late_reading = shuffles && !reads_records(chain.way);
+  options.late_reading = shuffles && !reads_records(chain.way) && !whole_files;
   return options;
 }
 
@@ -71,6 +80,11 @@ Status refuse_compressed(const OpenSource& source, const ShardList& shards) {
 // `shards`: of this source alone.
 Status assign_records(const ShardList& shards, WarningLog* warnings, OpenSource* source) {
   const SourceChain& chain = source->chain;
+  if (reads_whole_files(chain.last)) {
+    source->assignment = assign(chain.last, shards, {});
+    chain.shared->learn(std::ssize(source->assignment.parts));
+    return {};
+  }
   std::vector<RecordIndex> indexes;
   const std::string needed_by = needs_indexes(chain.last, chain.shared->source_records >= 0);
   if (!needed_by.empty()) {
@@ -121,8 +135,7 @@ Result<std::vector<ShardList>> find_files(const std::vector<SourceChain>& chains
   std::vector<ShardList> all;
   Status failure;
   for (const SourceChain& chain : chains) {
-    const Files& files = source_of(chain).files;
-    Result<ShardList> found = find_shards({files.items, files.is_list});
+    Result<ShardList> found = find_shards(file_spec(source_of(chain)));
     if (found.ok()) {
       all.push_back(std::move(*found));
     } else if (failure.ok()) {

@@ -111,6 +111,14 @@ Report Pipeline::Impl::report() const {
   }
   add_stage("deliver", deliver_probe_);
   report.transforms = parser_->transform_reports();
+  for (std::size_t format = 0; format < inflate_probes_.size(); ++format) {
+    const InflateProbe& probe = inflate_probes_[format];
+    if (probe.file_bytes.load() == 0) continue;
+    report.inflate.push_back({.compression = compression_name(static_cast<Compression>(format)),
+                              .busy_seconds = static_cast<double>(probe.busy_ns.load()) * 1e-9,
+                              .file_bytes = probe.file_bytes.load(),
+                              .bytes = probe.bytes.load()});
+  }
   report.warnings = warnings_.texts();
   for (const Op* op : ops_in_order(op_)) {
     if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) report.seeds.push_back(*shuffle->options.seed);

@@ -74,6 +74,7 @@ class Pipeline::Impl {
   WarningLog warnings_;
   std::unique_ptr<SkipLog> skipped_;
   StageProbe read_probe_, order_probe_, parse_probe_, deliver_probe_;
+  InflateProbes inflate_probes_;
   TraceRing trace_;
   std::shared_ptr<BufferPool> buffers_ = std::make_shared<BufferPool>();
   BlockPool blocks_;

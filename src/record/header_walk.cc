@@ -8,6 +8,7 @@
 #include "base/wire.h"
 #include "record/framing.h"
 #include "record/index_identity.h"
+#include "record/length_limit.h"
 #include "shard/byte_source.h"
 
 namespace headrace {

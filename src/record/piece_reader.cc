@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "record/framing.h"
+#include "record/length_limit.h"
 #include "record/shard_reader.h"
 
 namespace headrace {

@@ -7,6 +7,7 @@
 #include "base/wire.h"
 #include "headrace/index.h"
 #include "record/framing.h"
+#include "record/length_limit.h"
 #include "record/record_locator.h"
 #include "record/source.h"
 #include "shard/byte_source.h"
@@ -40,6 +41,7 @@ class ShardFetcher : public RecordFetcher {
     std::unique_ptr<ByteSource> source;
     std::vector<SeekPoint> points;
     bool located = false;
+    const bool skips = options_.read.on_corrupt == OnCorrupt::kSkip;  // behind a damage an index knows no place
     for (std::size_t i = 0; i < order.size(); ++i) {
       const RecordId& id = ids[order[i]];
       if (id.shard >= context_.shards->files.size()) {
@@ -49,18 +51,24 @@ class ShardFetcher : public RecordFetcher {
       const Where where{.path = context_.shards->files[id.shard].path,
                         .record = static_cast<std::int64_t>(id.ordinal),
                         .offset = static_cast<std::int64_t>(id.offset)};
+      if (options_.record != RecordKind::kFramed) {
+        HEADRACE_ASSIGN_OR_RETURN((*found)[order[i]].block,
+                                  read_file_record(context_.blocks, where.path, id.shard, options_.record,
+                                                   options_.read, context_.shards->files[id.shard].bytes));
+        continue;
+      }
       if (i == 0 || ids[order[i - 1]].shard != id.shard) {
         located = open_located(context_, options_, id.shard).has_value();
         auto opened = open_byte_source(where.path, static_cast<Compression>(options_.read.compression));
         if (!opened.ok()) return opened.status().with(where);
         source = std::move(*opened);
         points.clear();
-        if (source->compression() == Compression::kGzip) {
+        if (source->compression() == Compression::kGzip && !skips) {
           Result<std::optional<RecordIndex>> index = find_index(where.path);
           if (index.ok() && *index) points = std::move((*index)->points);
         }
       }
-      Status moved = source->seek_from(points, id.offset);
+      Status moved = skips ? seek_to(source.get(), id.offset, true) : source->seek_from(points, id.offset);
       if (!moved.ok()) return moved.with(where);
       Result<RecordBlock*> block = read_one(source.get(), id, located);
       if (!block.ok()) return block.status().with(where);
@@ -76,7 +84,11 @@ class ShardFetcher : public RecordFetcher {
     const std::uint64_t length = load_u64(header);
     const bool holds = options_.read.verify == Verify::kOff || header_holds(header);
     const std::optional<std::uint64_t> remaining = source->remaining();
-    if (!holds || length > UINT32_MAX || (remaining && length + kFooterBytes > *remaining)) return changed();
+    std::uint64_t most = length_limit(options_.read);
+    if (!remaining) {
+      HEADRACE_ASSIGN_OR_RETURN(most, stream_length_limit(options_.read));
+    }
+    if (!holds || length > most || (remaining && length + kFooterBytes > *remaining)) return changed();
     const std::size_t whole = kFrameBytes + length;
     RecordBlock* block = context_.blocks->acquire(located ? 0 : whole);
     if (block == nullptr) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/wire.h"
+#include "record/length_limit.h"
 
 namespace headrace {
 namespace {
@@ -20,7 +21,7 @@ std::optional<File> open_located(const SourceContext& context, const SourceOptio
   const bool may_be_plain = compression == CompressionType::kAuto || compression == CompressionType::kNone;
   // Who skips damaged records must know of them before the order is decided.
   if (!options.late_reading || options.read.on_corrupt != OnCorrupt::kRaise || !may_be_plain) return std::nullopt;
-  Result<File> file = File::open(context.shards->files[shard].path);
+  Result<File> file = File::open(context.shards->files[shard].path, context.shards->files[shard].bytes);
   if (!file.ok() || !file->is_local()) return std::nullopt;
   // Whatever the options verify: the first header must hold, for it tells what kind of file this is.
   std::uint8_t header[kHeaderBytes];

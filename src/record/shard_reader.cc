@@ -5,6 +5,7 @@
 
 #include "base/wire.h"
 #include "headrace/index.h"
+#include "record/length_limit.h"
 #include "shard/content.h"
 
 namespace headrace {
@@ -31,13 +32,14 @@ static_assert(static_cast<int>(Compression::kSnappy) == static_cast<int>(Compres
 }  // namespace
 
 ShardReader::ShardReader(BlockPool* blocks, std::string path, std::uint32_t shard, const ReadOptions& options,
-                         ShardPlace start)
+                         ShardPlace start, std::uint64_t listed_bytes)
     : blocks_(blocks),
       path_(std::move(path)),
       shard_(shard),
       options_(options),
-      scan_options_{.verify = options.verify, .max_length = length_limit(options)},
       start_(start),
+      listed_bytes_(listed_bytes),
+      scan_options_{.verify = options.verify, .max_length = length_limit(options)},
       ordinal_(start.ordinal),
       block_bytes_(kSmallestBlockBytes) {}
 
@@ -79,10 +81,14 @@ ReadStep ShardReader::step(bool may_wait, ShardPiece* piece) {
 }
 
 Status ShardReader::open() {
-  Result<std::unique_ptr<ByteSource>> source = open_byte_source(path_, compression_of(options_.compression));
+  Result<std::unique_ptr<ByteSource>> source =
+      open_byte_source(path_, compression_of(options_.compression), listed_bytes_);
   if (!source.ok()) return source.status().with(here());
   source_ = std::move(*source);
   compression_ = source_->compression();
+  if (!source_->remaining()) {
+    HEADRACE_ASSIGN_OR_RETURN(scan_options_.max_length, stream_length_limit(options_));
+  }
   phase_ = Phase::kFraming;
   if (start_.offset > 0) {
     const Status moved = seek();
@@ -92,9 +98,13 @@ Status ShardReader::open() {
   return {};
 }
 
-// A compressed shard is inflated from its beginning, or from the nearest point that its index has.
+// A compressed shard is inflated from its beginning, or from the nearest point that its index has. Behind a damage that was
+// passed over an index knows no place.
 Status ShardReader::seek() {
-  if (compression_ != Compression::kGzip || start_.offset < kWorthAnIndex) return source_->seek(start_.offset);
+  const bool skips = options_.on_corrupt == OnCorrupt::kSkip;
+  if (skips || compression_ != Compression::kGzip || start_.offset < kWorthAnIndex) {
+    return seek_to(source_.get(), start_.offset, skips);
+  }
   const Result<std::optional<RecordIndex>> index = find_index(path_);
   if (!index.ok() || !index->has_value()) return source_->seek(start_.offset);
   return source_->seek_from((*index)->points, start_.offset);
@@ -181,10 +191,10 @@ void ShardReader::too_long(std::uint64_t length) {
   if (length >= kImpossibleLength || (remaining && length > unframed() + *remaining)) {
     return truncated({.has_header = true, .length = length});
   }
-  const std::string limit = options_.max_record_bytes && scan_options_.max_length < UINT32_MAX
-                                ? "max_record_bytes = " + std::to_string(scan_options_.max_length)
-                                : "the largest record that is read, 4 GiB - 1 bytes";
-  fail({StatusCode::kResourceExhausted, "a record of " + std::to_string(length) + " bytes is over " + limit, here()});
+  fail(
+      {StatusCode::kResourceExhausted,
+       "a record of " + std::to_string(length) + " bytes is over " + describe_limit(scan_options_.max_length, options_),
+       here()});
 }
 
 void ShardReader::truncated(const Scan& scan) {
@@ -215,24 +225,31 @@ void ShardReader::damaged(Status damage, std::uint64_t claimed_bytes) {
   if (block_ == nullptr) return;
   damage_.push_back({std::move(damage)});
   ++ordinal_;
-  if (!stream_holds()) return finish();
+  if (!member_holds()) return recover();
   claimed_bytes_ = claimed_bytes;
   phase_ = Phase::kResyncing;
   if (claimed_bytes_ == 0) scanned_ += std::min<std::uint64_t>(1, unframed());
 }
 
-bool ShardReader::stream_holds() {
+bool ShardReader::member_holds() {
   if (compression_ == Compression::kNone) return true;
   if (!source_failure_.ok()) return false;
-  if (stream_holds_) return *stream_holds_;
-  stream_holds_ = false;
-  const Result<std::unique_ptr<ByteSource>> again = open_byte_source(path_, compression_);
-  if (!again.ok()) return false;
-  std::vector<std::uint8_t> bytes(kSmallestBlockBytes);
-  Result<std::size_t> n = bytes.size();
-  while (n.ok() && *n > 0) n = (*again)->read(bytes.data(), bytes.size());
-  stream_holds_ = n.ok();
-  return *stream_holds_;
+  if (block_->stream_offset + scanned_ < source_->member_begin())
+    return true;  // those before were checked to their ends
+  const Result<bool> holds = source_->member_holds();
+  return holds.ok() && *holds;
+}
+
+void ShardReader::recover() {
+  scanned_ = filled_;
+  const Result<bool> recovered = source_->recover();
+  if (!recovered.ok()) return fail(recovered.status().with(here()));
+  if (!*recovered) return finish();
+  source_failure_ = Status();
+  source_ended_ = false;
+  claimed_bytes_ = 0;
+  phase_ = Phase::kResyncing;
+  next_block(block_bytes_);
 }
 
 void ShardReader::end_damage() { damage_.back().end = here().offset; }
@@ -271,6 +288,7 @@ void ShardReader::resync() {
     if (!source_ended_ && (!remaining || whole <= unframed() + *remaining)) return next_block(room_for(whole));
   }
   if (!source_ended_) return next_block(block_bytes_);
+  if (!source_failure_.ok()) return recover();
   scanned_ = filled_;
   end_damage();
   finish();
@@ -278,7 +296,6 @@ void ShardReader::resync() {
 
 void ShardReader::next_block(std::uint64_t bytes) {
   const std::size_t tail = unframed();
-  const std::uint64_t stream_offset = block_ != nullptr ? block_->stream_offset + scanned_ : start_.offset;
   if (const std::optional<std::uint64_t> remaining = source_->remaining()) bytes = std::min(bytes, tail + *remaining);
   RecordBlock* next = blocks_->acquire(bytes);
   if (next == nullptr) {
@@ -288,7 +305,7 @@ void ShardReader::next_block(std::uint64_t bytes) {
   if (tail > 0) std::memcpy(next->data, block_->data + scanned_, tail);
   hand_over();
   next->shard = shard_;
-  next->stream_offset = stream_offset;
+  next->stream_offset = source_->position() - tail;
   block_ = next;
   filled_ = tail;
   target_ = bytes;
@@ -324,6 +341,7 @@ void ShardReader::fail(Status failure) {
 
 void ShardReader::close_source() {
   file_position_ = file_position();
+  inflate_cost_ = inflate_cost();
   source_.reset();
 }
 

@@ -34,7 +34,9 @@ struct ShardPiece {
 
 class ShardReader {
  public:
-  ShardReader(BlockPool* blocks, std::string path, std::uint32_t shard, const ReadOptions& options, ShardPlace start);
+  /// `listed_bytes`: of the file, when the data set was listed.
+  ShardReader(BlockPool* blocks, std::string path, std::uint32_t shard, const ReadOptions& options, ShardPlace start,
+              std::uint64_t listed_bytes = 0);
   ShardReader(const ShardReader&) = delete;
   ShardReader& operator=(const ShardReader&) = delete;
   ~ShardReader();
@@ -42,6 +44,8 @@ class ShardReader {
   ReadStep step(bool may_wait, ShardPiece* piece);
   /// Bytes of the file that were read, compressed or not.
   std::uint64_t file_position() const { return source_ != nullptr ? source_->file_position() : file_position_; }
+  /// What inflating cost up to now.
+  InflateCost inflate_cost() const { return source_ != nullptr ? source_->inflate_cost() : inflate_cost_; }
   /// How the file is compressed; kAuto before the first step().
   Compression compression() const { return compression_; }
 
@@ -73,9 +77,11 @@ class ShardReader {
   void damaged(Status damage, std::uint64_t claimed_bytes);
   /// Goes on behind a damaged record, if its header is right about where that is.
   void skip_claimed();
-  /// Whether the whole compressed stream is what was written, so that the damage was there before. What a damaged stream still
-  /// gives is not to be trusted: its references make copies of other records, checksums included. Reads it once more.
-  bool stream_holds();
+  /// Whether the bytes around scanned_ are what was written, so that the damage was there before they were compressed. What a
+  /// damaged member still gives is not to be trusted: its references make copies of other records, checksums included.
+  bool member_holds();
+  /// Goes on behind the damaged member, at the next one that inflates, or ends.
+  void recover();
   /// The damage that was found last ends at scanned_.
   void end_damage();
   void close_source();
@@ -88,9 +94,10 @@ class ShardReader {
   const std::string path_;
   const std::uint32_t shard_;
   const ReadOptions options_;
-  const ScanOptions scan_options_;
   const ShardPlace start_;
+  const std::uint64_t listed_bytes_;
 
+  ScanOptions scan_options_;  // constant once the source is open
   std::unique_ptr<ByteSource> source_;
   Phase phase_ = Phase::kClosed;
   std::uint64_t ordinal_;         // of the record at scanned_
@@ -100,11 +107,11 @@ class ShardReader {
   std::size_t scanned_ = 0;       // bytes of it that are framed or passed over
   std::size_t block_bytes_;       // size of a block of small records
   bool source_ended_ = false;
-  Status source_failure_;             // what ended the source, if not its end
-  std::optional<bool> stream_holds_;  // once it was asked for
-  std::uint64_t claimed_bytes_ = 0;   // of the damaged record at scanned_; see damaged()
+  Status source_failure_;            // what ended the source, if not its end
+  std::uint64_t claimed_bytes_ = 0;  // of the damaged record at scanned_; see damaged()
   Compression compression_ = Compression::kAuto;
   std::uint64_t file_position_ = 0;          // once the source is closed
+  InflateCost inflate_cost_;                 // the same
   RecordBlock* ready_ = nullptr;             // published, to be handed out by this step
   std::vector<SkippedRegion> ready_damage_;  // stands before ready_
   std::vector<SkippedRegion> damage_;        // stands behind ready_

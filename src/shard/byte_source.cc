@@ -19,8 +19,19 @@ Status wrong_compression(const std::string& path, Compression wanted, std::span<
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path, Compression compression) {
-  HEADRACE_ASSIGN_OR_RETURN(File file, File::open(path));
+Status seek_to(ByteSource* source, std::uint64_t offset, bool over_damage) {
+  Status moved = source->seek(offset);
+  while (over_damage && moved.code() == StatusCode::kDataLoss) {
+    HEADRACE_ASSIGN_OR_RETURN(const bool recovered, source->recover());
+    if (!recovered || source->position() > offset) break;
+    moved = source->seek(offset);
+  }
+  return moved;
+}
+
+Result<std::unique_ptr<ByteSource>> open_byte_source(const std::string& path, Compression compression,
+                                                     std::uint64_t listed_bytes) {
+  HEADRACE_ASSIGN_OR_RETURN(File file, File::open(path, listed_bytes));
   if (compression == Compression::kNone || file.size() == 0) {
     return std::unique_ptr<ByteSource>(std::make_unique<PlainSource>(std::move(file)));
   }

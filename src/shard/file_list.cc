@@ -15,7 +15,7 @@
 
 #include "shard/byte_source.h"
 #include "shard/content.h"
-#include "shard/file.h"
+#include "shard/file_failure.h"
 #include "shard/shard_names.h"
 
 namespace headrace {
@@ -93,7 +93,7 @@ bool holds_records(const std::string& path) {
   return n.ok() && starts_with_record({head.data(), *n});
 }
 
-Result<Candidates> list_folder(const std::string& folder) {
+Result<Candidates> list_folder(const std::string& folder, FileKind kind) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), ::closedir);
   if (directory == nullptr) return file_failure("cannot list the folder", folder, errno);
   const std::string base = folder.ends_with('/') ? folder : folder + "/";
@@ -103,7 +103,7 @@ Result<Candidates> list_folder(const std::string& folder) {
     const std::string name = entry->d_name;
     if (is_side_file(name)) continue;
     const std::string path = base + name;
-    if (!is_directory(path) && holds_records(path)) {
+    if (!is_directory(path) && (kind == FileKind::kAny || holds_records(path))) {
       candidates.paths.push_back(path);
     } else {
       left_out.push_back(name);
@@ -111,7 +111,7 @@ Result<Candidates> list_folder(const std::string& folder) {
   }
   std::sort(left_out.begin(), left_out.end());
   if (candidates.paths.empty()) {
-    std::string text = "no TFRecord file in the folder";
+    std::string text = kind == FileKind::kAny ? "no file in the folder" : "no TFRecord file in the folder";
     if (!left_out.empty()) text += "; it holds " + join_some(left_out, kNamedFiles);
     return Status(StatusCode::kNotFound, text, {.path = folder});
   }
@@ -133,7 +133,7 @@ Result<Candidates> find_candidates(const FileSpec& spec) {
   }
   if (spec.is_list) return Candidates{.paths = spec.items};
   const std::string& item = spec.items.front();
-  if (is_directory(item)) return list_folder(item);
+  if (is_directory(item)) return list_folder(item, spec.kind);
   struct stat info {};
   if (::stat(item.c_str(), &info) != 0 && errno == ENOENT && has_glob_characters(item)) return match_pattern(item);
   return Candidates{.paths = {item}};
@@ -195,7 +195,7 @@ Result<ShardList> find_shards(const FileSpec& spec) {
     }
     const auto [first, is_new] = seen.emplace(std::pair(info.st_dev, info.st_ino), path);
     if (!is_new) doubles.push_back(first->second == path ? path : path + " (which is " + first->second + ")");
-    if (info.st_size == 0) empty.push_back(path);
+    if (info.st_size == 0 && spec.kind == FileKind::kRecords) empty.push_back(path);
     list.files.push_back({std::move(path), static_cast<std::uint64_t>(info.st_size)});
   }
   HEADRACE_RETURN_IF_ERROR(problems.status(candidates.paths.size()));
