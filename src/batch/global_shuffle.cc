@@ -197,6 +197,7 @@ class GlobalShuffle final : public RecordStage {
 
   void begin_window() {
     windows_.front().is_ready = true;
+    release(windows_.front(), 0, position_);  // handed out before the position was saved
     for (const SkippedRegion& damage : windows_.front().window->take_damage()) {
       if (failure_.ok()) failure_ = source_.skipped->add(damage);
     }
@@ -219,17 +220,20 @@ class GlobalShuffle final : public RecordStage {
     return count;
   }
 
+  void release(const Window& window, std::uint64_t begin, std::uint64_t end) {
+    std::vector<RecordRun> runs;
+    for (std::uint64_t place = begin; place < end; ++place) {
+      const RecordRun run = window.window->find(window.order ? (*window.order)(place) : place).run;
+      if (run.block != nullptr) runs.push_back(run);
+    }
+    if (!runs.empty()) source_.blocks->release(runs);
+  }
+
   void drop_windows() {
-    std::vector<RecordRun> left;
     for (const Window& window : windows_) {
       window.window->abandon();
-      if (!window.is_ready) continue;
-      for (std::uint64_t place = position_; place < window.window->records(); ++place) {
-        const RecordRun run = window.window->find(window.order ? (*window.order)(place) : place).run;
-        if (run.block != nullptr) left.push_back(run);
-      }
+      if (window.is_ready) release(window, position_, window.window->records());
     }
-    if (!left.empty()) source_.blocks->release(left);
     windows_.clear();
   }
 

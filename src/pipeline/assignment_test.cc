@@ -27,7 +27,7 @@ TEST_F(Assigned, AllShareTheRecordsWithoutGapOrOverlap) {
     const std::vector<std::string> paths = write_shards(folder_, {21, 0, 33, 1, 17}, compression);
     for (const ShardBy by : {ShardBy::kFile, ShardBy::kRange}) {
       for (const bool drop : {false, true}) {
-        for (const std::int64_t workers : {1, 2, 3, 5, 100}) {
+        for (const std::int64_t workers : {1, 2, 3, 9}) {
           std::vector<std::int64_t> all;
           std::vector<std::size_t> sizes;
           for (std::int64_t worker = 0; worker < workers; ++worker) {
@@ -72,7 +72,8 @@ TEST_F(Assigned, RecordsModuloWithEqualSharesKnowWhereToEnd) {
   for (std::int64_t worker = 0; worker < 4; ++worker) {
     const Dataset own = source(paths).skip(1).repeat(2).shard(4, worker, {.drop_remainder = true});
     EXPECT_EQ(drain(batched(own)).flat().size(), 140U / 4);
-    ASSERT_TRUE(own.find_indexes().ok());  // those that the pipeline made
+    EXPECT_EQ(own.cardinality(), std::nullopt) << "nothing is looked for unasked";
+    ASSERT_TRUE(*own.find_indexes());
     EXPECT_EQ(own.cardinality(), 35);
     const Dataset stated = source(paths).assert_cardinality(71).shard(4, worker, {.drop_remainder = true});
     EXPECT_EQ(drain(batched(stated)).flat().size(), 17U);

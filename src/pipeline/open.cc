@@ -62,14 +62,14 @@ Status Pipeline::Impl::make_threads() {
   return {};
 }
 
-Status Pipeline::Impl::take_from_budget(std::int64_t bytes) {
-  if (bytes < memory_bytes_) {
-    memory_bytes_ -= bytes;
-    return {};
+Status Pipeline::Impl::count_map_memory() {
+  for (const auto& source : sources_.each) {
+    if (source.map != nullptr) map_bytes_ += static_cast<std::int64_t>(source.map->memory_bytes());
   }
+  if (memory_bytes_ == 0 || map_bytes_ < memory_bytes_) return {};
   return {StatusCode::kResourceExhausted, "memory_bytes=" + std::to_string(memory_bytes_) +
-                                              " is too small for this pipeline: the index of its records has " +
-                                              std::to_string(bytes) + " bytes"};
+                                              " is too small for this pipeline: the places of its records alone need " +
+                                              std::to_string(map_bytes_)};
 }
 
 Status Pipeline::Impl::start(const std::optional<Position>& position) {
@@ -81,9 +81,8 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   }
   // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
   const RecordMap* const map = sources_.each.front().map.get();
-  if (map != nullptr && memory_bytes_ > 0) {
-    HEADRACE_RETURN_IF_ERROR(take_from_budget(static_cast<std::int64_t>(map->memory_bytes())));
-  }
+  HEADRACE_RETURN_IF_ERROR(count_map_memory());
+  const std::int64_t budget = memory_bytes_ == 0 ? 0 : memory_bytes_ - map_bytes_;
   skipped_ = std::make_unique<SkipLog>(read().max_skipped);
   const auto* parse = find_op<ParseOp>(op_);
   parser_ = parse != nullptr ? make_example_parser(parse->schema, buffers_) : make_records_parser(buffers_);
@@ -101,10 +100,10 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
   context.loader = loader_.get();
-  stage_ = wire_stages(op_, context, sources_, memory_bytes_ / 2,
-                       [this](const RecordBatch& records, const std::stop_token& stop) {
-                         return executor_->find_misfits(records, stop);
-                       });
+  stage_ =
+      wire_stages(op_, context, sources_, budget / 2, [this](const RecordBatch& records, const std::stop_token& stop) {
+        return executor_->find_misfits(records, stop);
+      });
 
   {
     MutexLock lock(position_mutex_);
@@ -148,7 +147,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.max_in_flight = depth_ + std::max(2, threads_);
   parts.first_number = position ? position->batches : 0;
   parts.stall_seconds = stall_seconds_;
-  parts.memory_bytes = memory_bytes_;
+  parts.memory_bytes = budget;
   parts.settle = [this] { settle_position(); };
   parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
   executor_ = std::make_unique<Executor>(parts);

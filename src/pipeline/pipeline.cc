@@ -84,7 +84,7 @@ std::optional<std::int64_t> Pipeline::Impl::cardinality() const { return stream_
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};
-  const std::int64_t smallest = blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
+  const std::int64_t smallest = map_bytes_ + blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
   if (smallest <= memory_bytes_) return {};
   return {StatusCode::kResourceExhausted,
           "memory_bytes=" + std::to_string(memory_bytes_) +

@@ -51,7 +51,7 @@ class Pipeline::Impl {
  private:
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
-  Status take_from_budget(std::int64_t bytes);
+  Status count_map_memory();
   const ReadOptions& read() const { return read_options(op_); }
   Status make_threads();
   Status restore(const Position& position, const SourceContext& context);
@@ -68,6 +68,7 @@ class Pipeline::Impl {
   int replicas_ = 1;
   int depth_ = 2;
   std::int64_t memory_bytes_ = 0;  // 0 = no limit
+  std::int64_t map_bytes_ = 0;     // of it, for the maps of global shuffles
   double stall_seconds_ = 30;
 
   // own synchronisation

@@ -99,7 +99,8 @@ void PieceReader::ask_ahead(const Piece& piece, const File& file) const {
   constexpr std::uint32_t kLookedAt = 16;  // every so many of them
   if (located_.fetch_add(1, std::memory_order_relaxed) % kLookedAt == 0) {
     std::uint8_t byte = 0;
-    is_cached_.store(file.try_read_at(&byte, 1, piece.first.offset).has_value(), std::memory_order_relaxed);
+    const std::uint64_t middle = piece.first.offset + piece.bytes / 2;  // its ends are on pages of its neighbours, too
+    is_cached_.store(file.try_read_at(&byte, 1, middle).has_value(), std::memory_order_relaxed);
   }
   if (!is_cached_.load(std::memory_order_relaxed)) file.will_need(piece.first.offset, piece.bytes);
 }

@@ -10,6 +10,7 @@ Usage: check_documents.py [FILE...].
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -58,10 +59,15 @@ def run_python(path, pieces):
 
 
 def _run(command, folder):
+    with tempfile.TemporaryDirectory() as cache:
+        return _run_with_cache(command, folder, cache)
+
+
+def _run_with_cache(command, folder, cache):
+    environment = {**os.environ, "HEADRACE_CACHE_DIR": cache}
+    options = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
     try:
-        result = subprocess.run(
-            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_SECONDS
-        )
+        result = subprocess.run(command, timeout=TIMEOUT_SECONDS, **options)
     except subprocess.TimeoutExpired:
         return f"still running after {TIMEOUT_SECONDS} s"
     return "" if result.returncode == 0 else (result.stdout + result.stderr)[-3000:]

@@ -125,6 +125,18 @@ def test_cardinality_scans_only_on_request(shards, cache):
     assert len(hr.TFRecordDataset(shards).shard(2, 1, by="range")) == 50
 
 
+def test_a_window_needs_its_memory(cache, tmp_path):
+    path = write_shard(tmp_path / "large", (bytes(1000) for _ in range(4000)))
+
+    def read(memory_bytes):
+        records = hr.TFRecordDataset(path, memory_bytes=memory_bytes).shuffle("global", window_bytes=1 << 20)
+        return sum(len(batch) for batch in records.batch(64))
+
+    assert read(16 << 20) == 4000
+    with pytest.raises(hr.BudgetError, match=r"memory_bytes=500000 is too small .* need [1-9]\d{6}"):
+        read(500_000)
+
+
 def test_without_a_cache_folder_there_is_one_warning(shards, tmp_path, monkeypatch):
     for name in ("HEADRACE_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
         monkeypatch.delenv(name, raising=False)
