@@ -59,7 +59,7 @@ def plain_tensor(data):
     names = set()
     try:
         parts = list(wire.fields(data))
-        kept = [part for part in parts if part.number not in _RESOURCE_AND_VARIANT]
+        kept = [part for part in parts if not (part.number in _RESOURCE_AND_VARIANT and part.wire_type == wire.BYTES)]
         if len(kept) < len(parts):
             names.add("resource or variant")
         if any(part.number in _VALUES and part.wire_type not in _VALUES[part.number] for part in kept):
