@@ -163,6 +163,8 @@ def entries(w):
     yield "a key twice in an entry", record(field(1, field(1, b"x") + key + value)), [w.one], ERROR
     yield "two keys and no value", record(field(1, field(1, b"x") + key)), ABSENT
     yield "a value twice in an entry", record(field(1, key + value + field(2, w.list(w.two)))), [w.one, w.two], ERROR
+    pieces = field(2, feature[:3]) + field(2, feature[3:])
+    yield "a value in two pieces, cut in its list", record(field(1, key + pieces)), "Can't parse", ERROR, False
     yield "a value twice, the first of another kind", record(field(1, key + field(2, w.other()) + value)), [w.one], ERROR
     yield "a key longer than its entry", record(field(1, varint(1 << 3 | 2) + varint(9) + K)), "malformed record", ERROR, False
     long = key + varint(2 << 3 | 2) + varint(len(feature) + 1) + feature
@@ -179,6 +181,14 @@ def features(w):
     yield "lists of two kinds", record(entry(w.other() + one)), [w.one], ERROR
     yield "lists of two kinds, the last of another", record(entry(one + w.other())), "types don't match", [w.one]
     yield "two lists of one kind", record(entry(one + two)), [w.one, w.two], [w.one]
+    damaged = "one of its lists is damaged"
+    cut = w.chunk(w.three, w.three)
+    whole = len(cut) - len(cut) // 2
+    halves = field(w.number, cut[: whole + 2]) + field(w.number, cut[whole + 2 :])
+    yield "two lists of one kind, cut in a value", record(entry(halves)), damaged, ERROR, False
+    broken = field(2 if w.number == 3 else 3, b"\x0a\x7f")
+    yield "lists of two kinds, the first damaged", record(entry(broken + one)), damaged, ERROR, False
+    yield "lists of two kinds and back, the middle one damaged", record(entry(one + broken + two)), damaged, [w.one], False
     yield "a list longer than its Feature", record(entry(varint(w.number << 3 | 2) + varint(40) + w.chunk(w.one))), (
         "Can't parse serialized Example"
     ), [w.one], False
