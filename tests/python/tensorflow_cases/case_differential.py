@@ -108,6 +108,20 @@ def test_single_floats_beyond_the_shape_do_not_reach_tensorflow(monkeypatch):
     assert record not in seen and len(seen) == 1
 
 
+def test_a_claim_that_tensorflow_is_not_asked_about_must_be_refused(monkeypatch):
+    from tensor_proto_cases import head
+
+    question = QUESTIONS["parse_tensor float32"]
+    claim = head("float32", 2**40)
+    judged = judge.Judge(question, random.Random(1))
+    judged.judge([claim])
+    assert not judged.findings and judged.met == {"tensor of a million elements": 1}
+    monkeypatch.setattr(question, "ours_accepts", lambda records: [True] * len(records))
+    judged.judge([claim])
+    (finding,) = judged.findings
+    assert finding.record == claim and "claim" in finding.what
+
+
 def test_a_reading_is_written_in_the_plainest_form():
     entry = field(2, varint_field(9, 1) + CHUNKS) + field(1, b"vi")
     record = field(1, field(1, entry)) + field(1, varint_field(1, 3))
