@@ -1,7 +1,8 @@
 """The benchmarks. Folder = question, file = contender; answers are compared before a clock starts.
 
 Usage: run.py [QUESTION] [--quick] [--contenders] [--workloads NAME,...] [--json FILE] [--markdown FILE]
-Questions: read_records, read_remote, parse_examples, decode_images, end_to_end, feed_devices; all of them when none is named.
+Questions: read_records, read_remote, parse_examples, decode_images, end_to_end, feed_devices, shuffle_quality; all of them when
+none is named.
 """
 
 import argparse
@@ -20,7 +21,15 @@ from benchmarks.harness.comparison import Comparison  # noqa: E402
 from benchmarks.workloads import store  # noqa: E402
 from benchmarks.workloads.catalog import WORKLOADS  # noqa: E402
 
-QUESTIONS = ("read_records", "read_remote", "parse_examples", "decode_images", "end_to_end", "feed_devices")
+QUESTIONS = (
+    "read_records",
+    "read_remote",
+    "parse_examples",
+    "decode_images",
+    "end_to_end",
+    "feed_devices",
+    "shuffle_quality",
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,7 +5,10 @@ from benchmarks.workloads import in_headrace
 
 
 def open(workload, shards, options):
-    dataset = hr.TFRecordDataset(shards)
+    shards = shards[: options.get("shards", len(shards))]
+    dataset = hr.TFRecordDataset(shards, verify=options.get("verify", "full"), num_threads=options.get("num_threads"))
+    if options.get("cycle"):
+        dataset = dataset.interleave(cycle_length=options["cycle"], block_length=16)
     if options["repeat"]:
         dataset = dataset.repeat()
     dataset = dataset.batch(options.get("batch", 256), drop_remainder=options["repeat"])

@@ -2,17 +2,20 @@
 
 Two tables: records alone, and parsed (one bytes feature and a label). tf.data at the best point of a grid: one reader
 or interleave 4 and 16, its default and a 1 MB reader buffer, batch 256 and 4096 (small records), default and raised
-malloc thresholds (large records). Beside it the reference loop, the bound of a copying design on one core.
+malloc thresholds (large records). Beside it the reference loop, the bound of a copying design on one core. Then the goals of
+reading alone (goals.py), and what inflating costs with each library (inflate_loop.cc).
 """
 
 from benchmarks.harness import comparison, tables
 from benchmarks.harness.comparison import Contender
 from benchmarks.harness.processes import TUNED_MALLOC
+from benchmarks.read_records import goals, inflate_loop
 from benchmarks.workloads.catalog import SIZES, WORKLOADS
 
 GOAL = 3.0
 GOAL_TUNED = 2.5  # from 256 KB up, where the raised malloc thresholds alone give tf.data 2.7x
 _LARGE = 256 << 10
+_INFLATED = ("ctr", "ragged", "floats11k", "cifar")
 HEADER = (
     "record",
     "tf.data at its best",
@@ -94,4 +97,9 @@ def run(plan):
         result["tables"].append((title, tables.markdown(HEADER, rows)))
         result["tables"] += _flatness(rates)
         result["json"]["parsed" if parse else "records"] = numbers
+    rows, result["json"]["goals"] = goals.run(plan)
+    result["tables"].append(("Goals of reading alone", tables.markdown(goals.HEADER, rows)))
+    rows, result["json"]["inflate"] = inflate_loop.run(plan, _INFLATED)
+    if rows:
+        result["tables"].append(("Inflating alone", inflate_loop.table(rows)))
     return result

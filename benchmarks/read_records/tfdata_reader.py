@@ -8,6 +8,7 @@ from benchmarks.workloads import in_tensorflow
 def open(workload, shards, options):
     compression = workload.compression or ""
     buffer = options.get("buffer")
+    shards = shards[: options.get("shards", len(shards))]
     if options.get("cycle"):
         dataset = tf.data.Dataset.from_tensor_slices(shards).interleave(
             lambda file: tf.data.TFRecordDataset(file, compression_type=compression, buffer_size=buffer),

@@ -23,7 +23,8 @@ def program(source, choices):
 
 
 def _compile(source, extra):
-    code = b"".join(path.read_bytes() for path in [source, *_HEADERS])
+    sources = [Path(argument) for argument in extra if argument.endswith(".cc")]
+    code = b"".join(path.read_bytes() for path in [source, *sources, *_HEADERS])
     key = hashlib.sha256(code + " ".join(_FLAGS + extra).encode()).hexdigest()[:12]
     path = store.CACHE / f"{source.stem}-{key}"
     if not path.exists():

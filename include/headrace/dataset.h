@@ -6,7 +6,7 @@
 //                       .parse(schema).prefetch_to_device({.devices = {"/CPU:0", "/CPU:1"}}).open();
 //
 // The first wrong step is kept in status() and given back by every later step and by open(). Grammar:
-//   source -> {shard, take, skip, filter, interleave, repeat, shuffle}* -> batch -> parse -> {map, take, skip}* -> prefetch_to_device
+//   source -> {shard, take, skip, filter, interleave, repeat, shuffle, concatenate}* -> batch -> parse -> {map, take, skip}* -> prefetch_to_device
 // (interleave at most once and before the other record steps). Constructors touch no file; open() does.
 // A Dataset is a value: copies share the tree. It counts the iterators that delivered a batch (see open()); that count is
 // atomic, everything else is constant, so any thread may use it.
@@ -49,7 +49,8 @@ struct ReadOptions {
   /// in the batch. One batch is parsed at a time.
   OnMismatch on_mismatch = OnMismatch::kRaise;
   std::int64_t max_skipped = 1000;  ///< distinct records left out before skipping becomes an error
-  /// Larger records are kResourceExhausted; 4 GiB - 1 is the limit in any case.
+  /// Larger records are kResourceExhausted; 4 GiB - 1 is the limit in any case. Default: no other limit for plain files, whose
+  /// size bounds what a record may claim; a quarter of the memory budget for compressed ones.
   std::optional<std::int64_t> max_record_bytes = std::nullopt;
   bool deterministic = true;  ///< false: interleave takes whichever shard is ready
   int stream_version = 1;
@@ -63,6 +64,9 @@ struct ReadOptions {
   std::optional<std::int64_t> cache_bytes = std::nullopt;
   /// Where; empty: HEADRACE_CACHE_DIR and its default, below `objects`.
   std::string cache_dir;
+
+  /// Those of one provider alone are equal.
+  bool operator==(const ReadOptions&) const = default;
 };
 
 struct InterleaveOptions {
@@ -75,11 +79,53 @@ struct ShuffleOptions {
   std::optional<std::int64_t> seed = std::nullopt;  ///< nothing: drawn once, when the step is declared
   bool reshuffle_each_iteration = true;
   bool mix_epochs = false;  ///< true: with repeat() before it, TensorFlow's mixing stream
+  /// A permutation of all records of an epoch, without a buffer (`buffer_size` is not looked at): each record is read where
+  /// the index of its file says that it is. Files have to be plain.
+  bool global = false;
+  /// With `global`: reads are near-sequential. Pieces of about 64 KiB come in random order, and the records of as many of
+  /// them as fill so many bytes (>= 1) in an order of their own. Two such windows are held in memory, unless the records are
+  /// large. Nothing: every record is read by itself.
+  std::optional<std::int64_t> window_bytes = std::nullopt;
+};
+
+enum class ShardBy : std::uint8_t {
+  kRecord = 0,  ///< records index, index + num_shards, … of the input
+  kFile,        ///< all records of files index, index + num_shards, … of the list
+  kRange,       ///< one of num_shards ranges of records that follow each other, as equal as can be; from the index
+};
+
+struct ShardOptions {
+  ShardBy by = ShardBy::kRecord;
+  /// Every worker gets the same number of records, known when the pipeline opens (from the index): so many as the one with
+  /// the fewest has. Not with a skip policy, which may leave out records of one worker alone.
+  bool drop_remainder = false;
 };
 
 struct BatchOptions {
   std::int64_t size = 0;  ///< rows of the global batch, >= 1
   bool drop_remainder = false;
+};
+
+/// Batches of records of similar length.
+struct BucketOptions {
+  std::string key;        ///< the feature whose number of values is a record's length; 0 where it is missing
+  bool sequence = false;  ///< a feature list of SequenceExamples: its steps are counted
+  std::vector<std::int64_t>
+      boundaries;                   ///< ascending: bucket i has the lengths below boundaries[i], the last one the rest
+  std::vector<std::int64_t> sizes;  ///< rows of the batches of each bucket, >= 1, one more than boundaries
+  bool drop_remainder = false;
+};
+
+struct SampleOptions {
+  std::vector<double> weights;                      ///< of each dataset, >= 0, not all 0; empty: all alike
+  std::optional<std::int64_t> seed = std::nullopt;  ///< nothing: drawn once, when the step is declared
+  bool stop_on_empty = false;                       ///< false: datasets that have ended are passed over
+  bool rerandomize_each_iteration = false;          ///< another sequence each epoch
+};
+
+struct ChooseOptions {
+  std::vector<std::int64_t> choices;  ///< record p comes from dataset choices[p % size]
+  bool stop_on_empty = true;
 };
 
 /// A function on a parsed batch: rows of a slice, and the first value of each column of MapOptions::columns, which it may
@@ -116,12 +162,17 @@ class Dataset {
   Dataset interleave(const InterleaveOptions& options) const;
   Dataset repeat(std::optional<std::int64_t> count = std::nullopt) const;  ///< nothing or -1: for ever
   Dataset shuffle(const ShuffleOptions& options) const;
-  Dataset shard(std::int64_t num_shards, std::int64_t index) const;
+  /// The share of one of several workers. By file or range it stands before all other steps on records but interleave().
+  Dataset shard(std::int64_t num_shards, std::int64_t index, const ShardOptions& options = {}) const;
   /// The records that `filter` keeps. The length of what follows is not known.
   Dataset filter(Filter filter) const;
   Dataset take(std::int64_t count) const;  ///< records before batch, batches after; -1: all
   Dataset skip(std::int64_t count) const;  ///< -1: all
+  /// The records of this dataset, then those of `other`. Both are read with the same options.
+  Dataset concatenate(const Dataset& other) const;
   Dataset batch(const BatchOptions& options) const;
+  /// Instead of batch(). Where the input ends, what the buckets hold comes in their order.
+  Dataset bucket_by_sequence_length(const BucketOptions& options) const;
   Dataset parse(Schema schema) const;
   /// Each slice of each batch passes through `options.function`.
   Dataset map(MapOptions options) const;
@@ -134,13 +185,16 @@ class Dataset {
   std::vector<OpDescription> ops() const;
 
   /// Elements of the whole stream (batches, or records without batch()): nothing when not known, -1 when endless.
-  /// Known from assert_cardinality(), from find_indexes(), or once an iterator has seen a whole epoch.
+  /// Known from assert_cardinality(), from indexes, or once an iterator has seen a whole epoch.
   std::optional<std::int64_t> cardinality() const;
   /// The same for one epoch, as if there were no repeat(); what len() says for an endless stream.
   std::optional<std::int64_t> epoch_cardinality() const;
   /// Looks for the indexes of all files (headrace/index.h). True: there is one of each, so that the records of an epoch are
   /// known from now on. Opens files, reads no record.
   Result<bool> find_indexes() const;
+  /// Makes those that are missing, whatever time it takes: walks over the headers of plain files, inflates compressed ones.
+  /// The records of an epoch are known from now on. Warnings about indexes that cannot be kept.
+  Result<std::vector<std::string>> make_indexes() const;
 
   /// Finds the files, checks all of them at once, and starts reading. The k-th iterator that delivered a batch starts at
   /// epoch k when shuffles reshuffle. `position`: continue there instead. The iterator counts once it delivers.
@@ -152,7 +206,6 @@ class Dataset {
   Result<std::vector<std::string>> check() const;
 
  private:
-  friend Dataset TFRecordDataset(Files files, const ReadOptions& options);
   friend class DatasetBuilder;
   std::shared_ptr<const Op> op_;
   std::shared_ptr<Shared> shared_;
@@ -160,5 +213,13 @@ class Dataset {
 };
 
 Dataset TFRecordDataset(Files files, const ReadOptions& options = {});
+/// Each record from one of the datasets, at random. None of them is batched; all are read with the same options.
+Dataset sample_from_datasets(const std::vector<Dataset>& datasets, const SampleOptions& options = {});
+/// Each record from the dataset that the choices name. None of them is batched; all are read with the same options.
+Dataset choose_from_datasets(const std::vector<Dataset>& datasets, const ChooseOptions& options);
+
+/// Each file is one record: its bytes as they are, nothing is inflated. A folder means all its files but hidden and side files.
+/// parse() sees an Example of two features, "path" and "bytes". Of the options, compression, verify and on_corrupt mean nothing.
+Dataset FileDataset(Files files, const ReadOptions& options = {});
 
 }  // namespace headrace

@@ -20,9 +20,21 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
+/// A place in a gzip file from which it can be inflated without what stands before.
+struct SeekPoint {
+  std::uint64_t stream_offset = 0;   ///< in the uncompressed stream, of the first byte that is had
+  std::uint64_t file_offset = 0;     ///< in the file, of the first byte of which no bit was used
+  std::uint8_t bits = 0;             ///< of the byte before that one, the high ones, that were not used
+  std::vector<std::uint8_t> window;  ///< the bytes of the stream before it, at most 32 KiB
+
+  friend bool operator==(const SeekPoint&, const SeekPoint&) = default;
+};
+
 struct RecordIndex {
   std::optional<FileIdentity> identity;  ///< nothing in an index of another program
   std::vector<std::uint32_t> lengths;    ///< of the payloads; the records stand one behind the other
+  std::vector<SeekPoint> points = {};    ///< of a gzip file, in order
+  std::string path = {};                 ///< of the file that it was read from; empty: of none
 
   std::uint64_t payload_bytes() const;
   /// Of the uncompressed stream: payloads, headers and checksums.

@@ -34,6 +34,7 @@ struct WriterOptions {
   CompressionType compression = CompressionType::kNone;  ///< kAuto means kNone
   /// 0 … 9, for zstd 1 … 19; nothing: 6, for zstd 3. It means nothing without compression and for snappy.
   std::optional<int> level = std::nullopt;
+  bool index = false;  ///< close() puts the index of the file beside it (headrace/index.h)
 };
 
 /// Writes to a temporary name beside `path` and renames on close(): a file with the final name is always whole.

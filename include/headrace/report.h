@@ -28,9 +28,21 @@ struct TransformReport {
   double busy_seconds = 0;  ///< summed over threads; from a clock around every 16th run
 };
 
+/// What inflating the shards of one format cost, and what is predicted for other forms of the same data.
+struct InflateReport {
+  std::string compression;      ///< "gzip", …
+  double busy_seconds = 0;      ///< summed over threads; part of what "read" was busy
+  std::int64_t file_bytes = 0;  ///< that were inflated
+  std::int64_t bytes = 0;       ///< that they became
+  double share = 0;             ///< of the busy time of all stages
+  double gain_zstd = 0;         ///< part of that time that would go away with zstd
+  double gain_none = 0;         ///< the same without compression, everything else being as it is
+};
+
 struct Report {
   std::vector<StageReport> stages;          ///< in flow order
   std::vector<TransformReport> transforms;  ///< in the order of the features that have some
+  std::vector<InflateReport> inflate;       ///< of each format that was met
   std::vector<std::string> warnings;        ///< one per cause
   std::vector<std::int64_t> seeds;          ///< of the shuffles, in op order
   std::int64_t epoch = 0;

@@ -25,9 +25,10 @@ using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument
 namespace headrace::python {
 namespace {
 
-DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, const std::string& compression,
-                          const std::string& verify, const std::string& on_corrupt, const std::string& on_mismatch,
-                          std::int64_t max_skipped, std::optional<std::int64_t> max_record_bytes, bool deterministic,
+DatasetHandle make_source(bool whole_files, const std::vector<nb::bytes>& files, bool is_list,
+                          const std::string& compression, const std::string& verify, const std::string& on_corrupt,
+                          const std::string& on_mismatch, std::int64_t max_skipped,
+                          std::optional<std::int64_t> max_record_bytes, bool deterministic,
                           std::optional<int> num_threads, std::optional<std::int64_t> memory_bytes, int stream_version,
                           const nb::object& provider, std::optional<std::int64_t> cache_bytes,
                           const nb::bytes& cache_dir) {
@@ -48,7 +49,7 @@ DatasetHandle make_source(const std::vector<nb::bytes>& files, bool is_list, con
                                .memory_bytes = memory_bytes,
                                .cache_bytes = cache_bytes,
                                .cache_dir = std::string(to_view(cache_dir))};
-  return {TFRecordDataset(std::move(list), options), nullptr};
+  return {whole_files ? FileDataset(std::move(list), options) : TFRecordDataset(std::move(list), options), nullptr};
 }
 
 std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optional<Position>& position) {
@@ -60,15 +61,35 @@ std::unique_ptr<PipelineHandle> open(const DatasetHandle& self, const std::optio
   return std::make_unique<PipelineHandle>(std::make_shared<Pipeline>(unwrap(std::move(pipeline))), self.schema);
 }
 
+nb::list to_python(Result<std::vector<std::string>> warnings) {
+  nb::list texts;
+  for (const std::string& text : unwrap(std::move(warnings))) texts.append(text_to_python(text));
+  return texts;
+}
+
 nb::list check(const DatasetHandle& self) {
   Result<std::vector<std::string>> warnings = cancelled("not checked");
   {
     const WithoutGilInterruptible release;
     warnings = self.dataset.check();
   }
-  nb::list texts;
-  for (const std::string& text : unwrap(std::move(warnings))) texts.append(text_to_python(text));
-  return texts;
+  return to_python(std::move(warnings));
+}
+
+nb::list make_indexes(const DatasetHandle& self) {
+  Result<std::vector<std::string>> warnings = cancelled("not made");
+  {
+    const WithoutGilInterruptible release;
+    warnings = self.dataset.make_indexes();
+  }
+  return to_python(std::move(warnings));
+}
+
+ShardBy to_shard_by(const std::string& name) {
+  if (name == "record") return ShardBy::kRecord;
+  if (name == "file") return ShardBy::kFile;
+  if (name == "range") return ShardBy::kRange;
+  raise(invalid_argument("by='" + name + "': must be 'record', 'file' or 'range'"));
 }
 
 void bind_record_steps(nb::class_<DatasetHandle>& type) {
@@ -88,20 +109,25 @@ void bind_record_steps(nb::class_<DatasetHandle>& type) {
       .def(
           "shuffle",
           [](const DatasetHandle& self, std::int64_t buffer_size, std::optional<std::int64_t> seed,
-             bool reshuffle_each_iteration, bool mix_epochs) {
+             bool reshuffle_each_iteration, bool mix_epochs, bool global, std::optional<std::int64_t> window_bytes) {
             return DatasetHandle(self.dataset.shuffle({.buffer_size = buffer_size,
                                                        .seed = seed,
                                                        .reshuffle_each_iteration = reshuffle_each_iteration,
-                                                       .mix_epochs = mix_epochs}),
+                                                       .mix_epochs = mix_epochs,
+                                                       .global = global,
+                                                       .window_bytes = window_bytes}),
                                  self.schema);
           },
-          "buffer_size"_a, "seed"_a = nb::none(), "reshuffle_each_iteration"_a = true, "mix_epochs"_a = false)
+          "buffer_size"_a, "seed"_a = nb::none(), "reshuffle_each_iteration"_a = true, "mix_epochs"_a = false,
+          "global_"_a = false, "window_bytes"_a = nb::none())
       .def(
           "shard",
-          [](const DatasetHandle& self, std::int64_t num_shards, std::int64_t index) {
-            return DatasetHandle(self.dataset.shard(num_shards, index), self.schema);
+          [](const DatasetHandle& self, std::int64_t num_shards, std::int64_t index, const std::string& by,
+             bool drop_remainder) {
+            const ShardOptions options = {.by = to_shard_by(by), .drop_remainder = drop_remainder};
+            return DatasetHandle(self.dataset.shard(num_shards, index, options), self.schema);
           },
-          "num_shards"_a, "index"_a)
+          "num_shards"_a, "index"_a, "by"_a = "record", "drop_remainder"_a = false)
       .def(
           "filter",
           [](const DatasetHandle& self, const Filter& filter) {
@@ -128,6 +154,36 @@ void bind_record_steps(nb::class_<DatasetHandle>& type) {
           "records"_a);
 }
 
+std::vector<Dataset> to_datasets(const std::vector<const DatasetHandle*>& handles) {
+  std::vector<Dataset> datasets;
+  for (const DatasetHandle* handle : handles) datasets.push_back(handle->dataset);
+  return datasets;
+}
+
+void bind_combinations(nb::module_& module) {
+  module.def(
+      "concatenate",
+      [](const DatasetHandle& first, const DatasetHandle& second) {
+        return DatasetHandle(first.dataset.concatenate(second.dataset), nullptr);
+      },
+      "first"_a, "second"_a);
+  module.def(
+      "sample_from_datasets",
+      [](const std::vector<const DatasetHandle*>& datasets, std::vector<double> weights,
+         std::optional<std::int64_t> seed, bool stop_on_empty, bool rerandomize_each_iteration) {
+        return DatasetHandle(sample_from_datasets(to_datasets(datasets), {std::move(weights), seed, stop_on_empty,
+                                                                          rerandomize_each_iteration}),
+                             nullptr);
+      },
+      "datasets"_a, "weights"_a, "seed"_a = nb::none(), "stop_on_empty"_a, "rerandomize_each_iteration"_a);
+  module.def(
+      "choose_from_datasets",
+      [](const std::vector<const DatasetHandle*>& datasets, std::vector<std::int64_t> choices, bool stop_on_empty) {
+        return DatasetHandle(choose_from_datasets(to_datasets(datasets), {std::move(choices), stop_on_empty}), nullptr);
+      },
+      "datasets"_a, "choices"_a, "stop_on_empty"_a);
+}
+
 void bind_batch_steps(nb::class_<DatasetHandle>& type) {
   type.def(
           "batch",
@@ -135,6 +191,16 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
             return DatasetHandle(self.dataset.batch({.size = size, .drop_remainder = drop_remainder}), self.schema);
           },
           "size"_a, "drop_remainder"_a = false)
+      .def(
+          "bucket_by_sequence_length",
+          [](const DatasetHandle& self, std::string key, bool sequence, std::vector<std::int64_t> boundaries,
+             std::vector<std::int64_t> sizes, bool drop_remainder) {
+            return DatasetHandle(
+                self.dataset.bucket_by_sequence_length(
+                    {std::move(key), sequence, std::move(boundaries), std::move(sizes), drop_remainder}),
+                self.schema);
+          },
+          "key"_a, "sequence"_a, "boundaries"_a, "sizes"_a, "drop_remainder"_a)
       .def(
           "parse",
           [](const DatasetHandle& self, const Schema& schema) {
@@ -185,6 +251,7 @@ void bind_dataset(nb::module_& m) {
             return unwrap(std::move(found));
           },
           "Whether there is an index of every file; the records of an epoch are known then.")
+      .def("make_indexes", make_indexes, "Makes the indexes that are missing; warnings about them.")
       .def(
           "ops",
           [](const DatasetHandle& self) {
@@ -196,9 +263,10 @@ void bind_dataset(nb::module_& m) {
           },
           "The declared steps as (id, name, arguments), the source first.");
 
-  m.def("tfrecord_dataset", make_source, "files"_a, "is_list"_a, "compression"_a, "verify"_a, "on_corrupt"_a,
-        "on_mismatch"_a, "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a, "num_threads"_a.none(),
-        "memory_bytes"_a.none(), "stream_version"_a, "provider"_a.none() = nb::none(),
+  bind_combinations(m);
+  m.def("source_dataset", make_source, "whole_files"_a, "files"_a, "is_list"_a, "compression"_a, "verify"_a,
+        "on_corrupt"_a, "on_mismatch"_a, "max_skipped"_a, "max_record_bytes"_a.none(), "deterministic"_a,
+        "num_threads"_a.none(), "memory_bytes"_a.none(), "stream_version"_a, "provider"_a.none() = nb::none(),
         "cache_bytes"_a.none() = nb::none(), "cache_dir"_a = nb::bytes("", 0), "The source of a Dataset.");
 }
 

@@ -129,9 +129,21 @@ void bind_report(nb::module_& m) {
       .def_ro("busy_seconds", &TransformReport::busy_seconds,
               "Summed over threads; part of what the parse stage was busy.");
 
+  nb::class_<InflateReport>(
+      m, "InflateReport", "What inflating the shards of one format cost, and what other forms of the data would gain.")
+      .def_ro("compression", &InflateReport::compression)
+      .def_ro("busy_seconds", &InflateReport::busy_seconds,
+              "Summed over threads; part of what the read stage was busy.")
+      .def_ro("file_bytes", &InflateReport::file_bytes, "Bytes that were inflated.")
+      .def_ro("bytes", &InflateReport::bytes, "Bytes that they became.")
+      .def_ro("share", &InflateReport::share, "Of the busy time of all stages.")
+      .def_ro("gain_zstd", &InflateReport::gain_zstd, "Part of that time that would go away with zstd; predicted.")
+      .def_ro("gain_none", &InflateReport::gain_none, "The same without compression.");
+
   nb::class_<Report>(m, "Report", "What the probes of a pipeline say.")
       .def_ro("stages", &Report::stages, "In flow order.")
       .def_ro("transforms", &Report::transforms, "In the order of the features that have some.")
+      .def_ro("inflate", &Report::inflate, "Of each compressed format that was met.")
       .def_prop_ro(
           "warnings",
           [](const Report& self) {

@@ -139,11 +139,12 @@ void bind_record(nb::module_& m) {
   nb::class_<WriterHandle>(m, "RecordWriter", "Writes one file of records; it has its final name once closed.")
       .def(
           "__init__",
-          [](WriterHandle* self, const nb::bytes& path, const std::string& compression, std::optional<int> level) {
-            const WriterOptions options = {.compression = to_compression(compression), .level = level};
+          [](WriterHandle* self, const nb::bytes& path, const std::string& compression, std::optional<int> level,
+             bool index) {
+            const WriterOptions options = {.compression = to_compression(compression), .level = level, .index = index};
             new (self) WriterHandle(unwrap(RecordWriter::open(std::string(to_view(path)), options)));
           },
-          "path"_a, "compression"_a = "none", "level"_a = nb::none())
+          "path"_a, "compression"_a = "none", "level"_a = nb::none(), "index"_a = false)
       .def("write", write_record, "record"_a)
       .def("close", close_writer, "Flushes and gives the file its name. Idempotent.")
       .def(

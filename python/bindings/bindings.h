@@ -20,7 +20,7 @@ void bind_sparse(nanobind::module_& m);       ///< Sparse
 void bind_batch(nanobind::module_& m);        ///< Slice, Batch
 void bind_device(nanobind::module_& m);       ///< parse_device
 void bind_filter(nanobind::module_& m);       ///< Filter
-void bind_dataset(nanobind::module_& m);      ///< Dataset, tfrecord_dataset
+void bind_dataset(nanobind::module_& m);      ///< Dataset, source_dataset
 void bind_pipeline(nanobind::module_& m);     ///< Pipeline, Report, StageReport
 void bind_tensorflow(nanobind::module_& m);   ///< tensorflow_source
 

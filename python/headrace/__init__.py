@@ -23,7 +23,8 @@ from collections.abc import Mapping as _Mapping
 
 from . import errors
 from ._core import Batch, BytesColumn, DenseColumn, JaggedColumn, Ragged, Slice, Sparse, __version__
-from .dataset import Dataset, TFRecordDataset
+from .combine import choose_from_datasets, sample_from_datasets
+from .dataset import Dataset, FileDataset, TFRecordDataset
 from .dtypes import (
     DType,
     bfloat16,

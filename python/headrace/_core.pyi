@@ -557,7 +557,7 @@ class RecordReader:
 class RecordWriter:
     """Writes one file of records; it has its final name once closed."""
 
-    def __init__(self, path: bytes, compression: str = 'none', level: int | None = None) -> None: ...
+    def __init__(self, path: bytes, compression: str = 'none', level: int | None = None, index: bool = False) -> None: ...
 
     def write(self, record: bytes) -> None: ...
 
@@ -715,6 +715,38 @@ class TransformReport:
     def busy_seconds(self) -> float:
         """Summed over threads; part of what the parse stage was busy."""
 
+class InflateReport:
+    """
+    What inflating the shards of one format cost, and what other forms of the data would gain.
+    """
+
+    @property
+    def compression(self) -> str: ...
+
+    @property
+    def busy_seconds(self) -> float:
+        """Summed over threads; part of what the read stage was busy."""
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes that were inflated."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that they became."""
+
+    @property
+    def share(self) -> float:
+        """Of the busy time of all stages."""
+
+    @property
+    def gain_zstd(self) -> float:
+        """Part of that time that would go away with zstd; predicted."""
+
+    @property
+    def gain_none(self) -> float:
+        """The same without compression."""
+
 class Report:
     """What the probes of a pipeline say."""
 
@@ -725,6 +757,10 @@ class Report:
     @property
     def transforms(self) -> list[TransformReport]:
         """In the order of the features that have some."""
+
+    @property
+    def inflate(self) -> list[InflateReport]:
+        """Of each compressed format that was met."""
 
     @property
     def warnings(self) -> list:
@@ -846,9 +882,9 @@ class Dataset:
 
     def repeat(self, count: int | None = None) -> Dataset: ...
 
-    def shuffle(self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True, mix_epochs: bool = False) -> Dataset: ...
+    def shuffle(self, buffer_size: int, seed: int | None = None, reshuffle_each_iteration: bool = True, mix_epochs: bool = False, global_: bool = False, window_bytes: int | None = None) -> Dataset: ...
 
-    def shard(self, num_shards: int, index: int) -> Dataset: ...
+    def shard(self, num_shards: int, index: int, by: str = 'record', drop_remainder: bool = False) -> Dataset: ...
 
     def filter(self, filter: Filter) -> Dataset: ...
 
@@ -859,6 +895,8 @@ class Dataset:
     def assert_cardinality(self, records: int) -> Dataset: ...
 
     def batch(self, size: int, drop_remainder: bool = False) -> Dataset: ...
+
+    def bucket_by_sequence_length(self, key: str, sequence: bool, boundaries: Sequence[int], sizes: Sequence[int], drop_remainder: bool) -> Dataset: ...
 
     def parse(self, schema: Schema) -> Dataset: ...
 
@@ -889,10 +927,19 @@ class Dataset:
         Whether there is an index of every file; the records of an epoch are known then.
         """
 
+    def make_indexes(self) -> list:
+        """Makes the indexes that are missing; warnings about them."""
+
     def ops(self) -> list:
         """The declared steps as (id, name, arguments), the source first."""
 
-def tfrecord_dataset(files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int, provider: object | None = None, cache_bytes: int | None = None, cache_dir: bytes = ...) -> Dataset:
+def concatenate(first: Dataset, second: Dataset) -> Dataset: ...
+
+def sample_from_datasets(datasets: Sequence[Dataset], weights: Sequence[float], seed: int | None = None, stop_on_empty: bool, rerandomize_each_iteration: bool) -> Dataset: ...
+
+def choose_from_datasets(datasets: Sequence[Dataset], choices: Sequence[int], stop_on_empty: bool) -> Dataset: ...
+
+def source_dataset(whole_files: bool, files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int, provider: object | None = None, cache_bytes: int | None = None, cache_dir: bytes = ...) -> Dataset:
     """The source of a Dataset."""
 
 def tensorflow_columns(dataset: Dataset) -> list:

@@ -31,6 +31,9 @@ def shuffle_seed(dataset):
 def batch_size(dataset):
     """(rows of a global batch, whether every batch has that many)."""
     dataset.refuse_functions("headrace.tensorflow, whose functions go to its own map=,")
+    buckets = declared(dataset, "bucket_by_sequence_length")
+    if buckets is not None:
+        return max(int(size) for size in buckets["sizes"].split("/")), False
     batch = declared(dataset, "batch")
     if batch is None:
         raise ArgumentError("pipeline: TensorFlow gets batches; add .batch(…).parse(features)")

@@ -4,6 +4,7 @@ The steps and their order: TFRecordDataset, then {shard, take, skip, filter, int
 {map, take, skip}, prefetch_to_device.
 """
 
+import logging
 import os
 
 from . import _core, arguments, key_patterns, provided
@@ -18,6 +19,8 @@ from .sequences import to_sequence_schema
 # Records that the engine hands over together when the user iterates over single ones: enough to make the hand-over
 # cheap for small records, few enough to hold little of large ones.
 _RECORDS_AT_A_TIME = 64
+
+_logger = logging.getLogger("headrace.dataset")
 
 
 class Dataset:
@@ -47,24 +50,53 @@ class Dataset:
         """The input `count` times; None or -1: for ever."""
         return self._with(self._core.repeat(arguments.optional_integer("count", count)))
 
-    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, mix_epochs=False):
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, mix_epochs=False, window_bytes=None):
         """Each record comes out of a buffer of `buffer_size` records (>= 1) at random.
+
+        shuffle("global") permutes all records of an epoch, without a buffer: each is read where the index of its file says that
+        it is (headrace index makes indexes; those of local files are made now when that takes at most 10 seconds). The files
+        have to be plain. What stands before it can be shard, take, skip and repeat.
 
         Args:
             seed: int; None draws one now (report().seeds shows it).
             reshuffle_each_iteration: another order in each epoch.
             mix_epochs: with repeat() before it: records of the next epoch may come before this one has ended, as in
                 TensorFlow. False: every record exactly once an epoch.
+            window_bytes: with "global": pieces of about 64 KiB come in random order, and the records of as many as fill
+                `window_bytes` (>= 1) in an order of their own, so that reads are near-sequential. Two windows are in memory,
+                unless the records are large. None: each record is read by itself.
         """
-        buffer_size = arguments.integer("buffer_size", buffer_size)
-        seed = arguments.optional_integer("seed", seed)
-        return self._with(self._core.shuffle(buffer_size, seed, bool(reshuffle_each_iteration), bool(mix_epochs)))
-
-    def shard(self, num_shards, index):
-        """The records index, index + num_shards, …: the share of one of several workers."""
-        return self._with(
-            self._core.shard(arguments.integer("num_shards", num_shards), arguments.integer("index", index))
+        is_global = isinstance(buffer_size, str)
+        if is_global and buffer_size != "global":
+            raise ArgumentError(f"buffer_size={buffer_size!r}: must be an int or 'global'")
+        core = self._core.shuffle(
+            0 if is_global else arguments.integer("buffer_size", buffer_size),
+            arguments.optional_integer("seed", seed),
+            bool(reshuffle_each_iteration),
+            bool(mix_epochs),
+            is_global,
+            arguments.optional_integer("window_bytes", window_bytes, minimum=1),
         )
+        return self._with(core)
+
+    def shard(self, num_shards, index, by="record", drop_remainder=False):
+        """The share of one of several workers.
+
+        Args:
+            by: "record": the records index, index + num_shards, … of what comes. "file": all records of files index,
+                index + num_shards, … of the list. "range": one of num_shards ranges of neighbouring records of all files, as
+                equal as can be. The last two stand before all other steps but interleave(); a range needs indexes, as
+                shuffle("global") does.
+            drop_remainder: every worker gets the same number of records, that of the worker with the fewest, and so makes the
+                same number of steps. Known from the indexes when reading starts; not with a skip policy.
+        """
+        core = self._core.shard(
+            arguments.integer("num_shards", num_shards),
+            arguments.integer("index", index),
+            str(by),
+            bool(drop_remainder),
+        )
+        return self._with(core)
 
     def filter(self, condition):
         """The records that meet `condition`, such as `hr.feature("label") == 3`; see headrace.feature.
@@ -86,6 +118,12 @@ class Dataset:
         """All but the first `count` elements: records before batch(), batches after it; -1: none is left."""
         return self._with(self._core.skip(arguments.integer("count", count)))
 
+    def concatenate(self, dataset):
+        """The records of this dataset, then those of `dataset`. Neither is batched; both are read with the same options."""
+        if not isinstance(dataset, Dataset):
+            raise ArgumentError(f"dataset={dataset!r}: must be a headrace Dataset")
+        return Dataset(_core.concatenate(self._core, dataset._core))
+
     def batch(self, batch_size, drop_remainder=False):
         """Batches of `batch_size` records (>= 1): the global batch, over all devices.
 
@@ -93,6 +131,32 @@ class Dataset:
             drop_remainder: leave out a last batch that is smaller.
         """
         core = self._core.batch(arguments.integer("batch_size", batch_size), bool(drop_remainder))
+        return self._with(core, is_batched=True)
+
+    def bucket_by_sequence_length(
+        self, key, bucket_boundaries, bucket_batch_sizes, drop_remainder=False, sequence=False
+    ):
+        """Instead of batch(): batches of records of similar length, which is the number of values of the feature `key`.
+
+        A bucket is a batch as soon as it is full. Where the records end, what is left in the buckets comes in their order. The
+        specs of parse() decide how the values are delivered: ragged, or padded to the longest row of the batch.
+
+        Args:
+            key: name of the feature; a record without it has the length 0.
+            bucket_boundaries: ascending ints: bucket i has the lengths below bucket_boundaries[i], one more has the rest.
+            bucket_batch_sizes: rows of the batches of each bucket, one more than boundaries; over all devices.
+            drop_remainder: leave out what does not fill a batch.
+            sequence: the records are SequenceExamples, and `key` is a feature list whose steps are counted.
+        """
+        if not isinstance(key, str):
+            raise ArgumentError(f"key={key!r}: must be the name of a feature")
+        core = self._core.bucket_by_sequence_length(
+            key,
+            bool(sequence),
+            [arguments.integer("bucket_boundaries", boundary) for boundary in bucket_boundaries],
+            [arguments.integer("bucket_batch_sizes", size) for size in bucket_batch_sizes],
+            bool(drop_remainder),
+        )
         return self._with(core, is_batched=True)
 
     def parse(self, features, origin=False):
@@ -234,6 +298,22 @@ class Dataset:
                 raise unknown
         return count
 
+    def cardinality(self, scan=False):
+        """Elements of the stream: -1 when it has no end, -2 when that is not known (TensorFlow's numbers).
+
+        Args:
+            scan: make the indexes that are missing, whatever time it takes: the headers of plain files are read, compressed
+                files are inflated. They are kept in the cache folder, as `headrace index` does.
+
+        Raises:
+            DataLossError: with scan: a file is damaged.
+        """
+        if self._core.cardinality() is None and not self._core.find_indexes() and scan:
+            for text in self._core.make_indexes():
+                _logger.warning(text)
+        count = self._core.cardinality()
+        return -2 if count is None else count
+
     def _known_length(self):
         count = self._core.cardinality()
         if count == -1:
@@ -271,7 +351,8 @@ class TFRecordDataset(Dataset):
         on_mismatch: "raise", or "skip": leave records out that do not fit the schema or that filter() cannot compare; the next
             records take their place in the batch. One batch is parsed at a time then.
         max_skipped: distinct records left out before skipping becomes an error.
-        max_record_bytes: larger records are a BudgetError; None: 4 GiB - 1.
+        max_record_bytes: larger records are a BudgetError; None: 4 GiB - 1, of compressed files also a quarter of the memory
+            budget, since nothing else bounds what a few bytes may claim.
         deterministic: False lets the interleave take whichever shard is ready.
         num_threads: worker threads; None: the CPUs this process may use.
         memory_bytes: budget for records and batches; None: no limit.
@@ -302,27 +383,117 @@ class TFRecordDataset(Dataset):
         cache_bytes=None,
         cache_dir=None,
     ):
-        is_list = not isinstance(files, (str, bytes, os.PathLike))
-        if is_list and not hasattr(files, "__iter__"):
-            raise ArgumentError(f"files={files!r}: must be a path or a list of paths")
-        paths = [arguments.path("files", file) for file in (files if is_list else [files])]
-        if cache_dir is not None and cache_bytes is None:
-            raise ArgumentError("cache_dir: says where, cache_bytes must say how much")
-        core = _core.tfrecord_dataset(
-            files=paths,
-            is_list=is_list,
-            compression=arguments.compression(compression),
-            verify=str(verify),
-            on_corrupt=str(on_corrupt),
-            on_mismatch=str(on_mismatch),
-            max_skipped=arguments.integer("max_skipped", max_skipped, minimum=0),
-            max_record_bytes=arguments.optional_integer("max_record_bytes", max_record_bytes, minimum=1),
-            deterministic=bool(deterministic),
-            num_threads=None if num_threads is None else arguments.small_integer("num_threads", num_threads, minimum=1),
-            memory_bytes=arguments.optional_integer("memory_bytes", memory_bytes, minimum=1),
-            stream_version=arguments.small_integer("stream_version", stream_version),
-            provider=provided.provider(open, paths),
-            cache_bytes=arguments.optional_integer("cache_bytes", cache_bytes, minimum=1),
-            cache_dir=b"" if cache_dir is None else arguments.path("cache_dir", cache_dir),
+        super().__init__(
+            _source(
+                False,
+                files,
+                compression=arguments.compression(compression),
+                verify=str(verify),
+                on_corrupt=str(on_corrupt),
+                on_mismatch=on_mismatch,
+                max_skipped=max_skipped,
+                max_record_bytes=max_record_bytes,
+                deterministic=deterministic,
+                num_threads=num_threads,
+                memory_bytes=memory_bytes,
+                stream_version=stream_version,
+                open=open,
+                cache_bytes=cache_bytes,
+                cache_dir=cache_dir,
+            )
         )
-        super().__init__(core)
+
+
+class FileDataset(Dataset):
+    """Whole files, one record each: the bytes of each file as they are, in the order of TFRecordDataset.
+
+    The length is the number of files. Behind parse(), a record is an Example of two features: "path", as the file was found,
+    and "bytes". Nothing is inflated and there are no checksums.
+
+        photos = hr.FileDataset("photos").shuffle(1000).batch(32).parse(
+            {"image": hr.ImageFeature(224, 224, key="bytes"), "path": hr.FixedLenFeature([], hr.string)}
+        )
+
+    Args:
+        files: as of TFRecordDataset, except that a folder means all its files but hidden and side files (`_SUCCESS`, `.crc`).
+        on_mismatch, max_skipped, deterministic, num_threads, memory_bytes, open, cache_bytes, cache_dir, stream_version: as of
+            TFRecordDataset.
+        max_record_bytes: larger files are a BudgetError; None: 4 GiB - 1.
+
+    Raises:
+        ValueError: naming parameter and value. Files are looked at when reading starts, or by check().
+    """
+
+    def __init__(
+        self,
+        files,
+        on_mismatch="raise",
+        max_skipped=1000,
+        max_record_bytes=None,
+        deterministic=True,
+        num_threads=None,
+        memory_bytes=None,
+        stream_version=1,
+        open=None,
+        cache_bytes=None,
+        cache_dir=None,
+    ):
+        super().__init__(
+            _source(
+                True,
+                files,
+                compression="none",
+                verify="off",
+                on_corrupt="raise",
+                on_mismatch=on_mismatch,
+                max_skipped=max_skipped,
+                max_record_bytes=max_record_bytes,
+                deterministic=deterministic,
+                num_threads=num_threads,
+                memory_bytes=memory_bytes,
+                stream_version=stream_version,
+                open=open,
+                cache_bytes=cache_bytes,
+                cache_dir=cache_dir,
+            )
+        )
+
+
+def _source(
+    whole_files,
+    files,
+    *,
+    on_mismatch,
+    max_skipped,
+    max_record_bytes,
+    deterministic,
+    num_threads,
+    memory_bytes,
+    stream_version,
+    open,
+    cache_bytes,
+    cache_dir,
+    **options,
+):
+    is_list = not isinstance(files, (str, bytes, os.PathLike))
+    if is_list and not hasattr(files, "__iter__"):
+        raise ArgumentError(f"files={files!r}: must be a path or a list of paths")
+    paths = [arguments.path("files", file) for file in (files if is_list else [files])]
+    if cache_dir is not None and cache_bytes is None:
+        raise ArgumentError("cache_dir: says where, cache_bytes must say how much")
+    return _core.source_dataset(
+        whole_files=whole_files,
+        files=paths,
+        is_list=is_list,
+        on_mismatch=str(on_mismatch),
+        max_skipped=arguments.integer("max_skipped", max_skipped, minimum=0),
+        max_record_bytes=arguments.optional_integer("max_record_bytes", max_record_bytes, minimum=1),
+        deterministic=bool(deterministic),
+        num_threads=None if num_threads is None else arguments.small_integer("num_threads", num_threads, minimum=1),
+        memory_bytes=arguments.optional_integer("memory_bytes", memory_bytes, minimum=1),
+        stream_version=arguments.small_integer("stream_version", stream_version),
+        provider=provided.provider(open, paths),
+        cache_bytes=arguments.optional_integer("cache_bytes", cache_bytes, minimum=1),
+        cache_dir=b"" if cache_dir is None else arguments.path("cache_dir", cache_dir),
+        **options,
+    )

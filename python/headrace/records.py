@@ -16,13 +16,15 @@ class TFRecordWriter:
         path: where to.
         compression: None or "none", "gzip", "zlib" (TensorFlow's "GZIP" and "ZLIB" too), "zstd", "snappy" (its framing format).
         level: 0 … 9, for zstd 1 … 19; None: 6, for zstd 3. Snappy has none.
+        index: put an index beside the file (`.NAME.hrindex`) when it gets its name: what `headrace index --beside` would
+            make, without reading the file again.
     """
 
-    def __init__(self, path, compression=None, level=None):
+    def __init__(self, path, compression=None, level=None, index=False):
         word = arguments.compression(compression)
         if word == "auto":
             raise ArgumentError("compression='auto': writing must know which")
-        self._core = _core.RecordWriter(arguments.path("path", path), word, arguments.level(level))
+        self._core = _core.RecordWriter(arguments.path("path", path), word, arguments.level(level), bool(index))
 
     def write(self, record):
         """Appends one record; bytes or anything with the buffer protocol."""

@@ -62,6 +62,7 @@ struct Kernel {
 // Fastest first.
 Kernel choose() {
   if (cpu_features().sse42 && cpu_features().pclmul) {
+    if (cpu_features().vpclmul && crc32c_vpclmul_kernel() != nullptr) return {"vpclmul", crc32c_vpclmul_kernel()};
     if (const CrcKernel run = crc32c_isal_kernel()) return {"isal", run};
     if (const CrcKernel run = crc32c_sse42_kernel()) return {"sse42", run};
   }

@@ -35,8 +35,15 @@ __attribute__((target("sse4.2,pclmul"))) inline std::uint64_t multiply(std::uint
   return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
 }
 
-__attribute__((target("sse4.2,pclmul"))) std::uint32_t crc32c_sse42(const std::uint8_t* data, std::size_t size) {
-  std::uint64_t crc = 0xFFFFFFFFU;
+__attribute__((target("sse4.2,pclmul"))) std::uint32_t crc32c_whole(const std::uint8_t* data, std::size_t size) {
+  return crc32c_sse42(0xFFFFFFFFU, data, size);
+}
+
+}  // namespace
+
+__attribute__((target("sse4.2,pclmul"))) std::uint32_t crc32c_sse42(std::uint32_t begin, const std::uint8_t* data,
+                                                                    std::size_t size) {
+  std::uint64_t crc = begin;
   while (size >= 3 * 8 * 4) {  // below four words a lane the multiplications cost more than they save
     const std::size_t words = size / 24 < kMaxLaneWords ? size / 24 : kMaxLaneWords;
     const std::uint8_t* second = data + 8 * words;
@@ -64,9 +71,7 @@ __attribute__((target("sse4.2,pclmul"))) std::uint32_t crc32c_sse42(const std::u
   return ~low;
 }
 
-}  // namespace
-
-CrcKernel crc32c_sse42_kernel() { return crc32c_sse42; }
+CrcKernel crc32c_sse42_kernel() { return crc32c_whole; }
 #else
 CrcKernel crc32c_sse42_kernel() { return nullptr; }
 #endif

@@ -35,6 +35,7 @@ std::vector<CrcKernel> kernels() {
   for (const CrcKernel kernel : {crc32c_sse42_kernel(), crc32c_isal_kernel()}) {
     if (kernel != nullptr) found.push_back(kernel);
   }
+  if (cpu_features().vpclmul && crc32c_vpclmul_kernel() != nullptr) found.push_back(crc32c_vpclmul_kernel());
   return found;
 }
 
@@ -43,6 +44,7 @@ TEST(Checksum, KernelsAgreeWithTheScalarTwinAtEveryLengthAndAlignment) {
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(random_u64(1, i));
   std::vector<std::size_t> sizes;
   for (std::size_t size = 0; size < 700; ++size) sizes.push_back(size);
+  for (std::size_t size = 700; size < 20'000; size += 59) sizes.push_back(size);
   for (std::size_t size : {3071U, 3072U, 3073U, 6143U, 9216U, 9300U, 19990U}) sizes.push_back(size);
   for (const CrcKernel kernel : kernels()) {
     for (const std::size_t size : sizes) {
@@ -52,9 +54,9 @@ TEST(Checksum, KernelsAgreeWithTheScalarTwinAtEveryLengthAndAlignment) {
   }
 }
 
-TEST(Checksum, KernelNameIsOneOfThree) {
+TEST(Checksum, KernelNameIsOneOfFour) {
   const std::string name = crc32c_kernel();
-  EXPECT_TRUE(name == "scalar" || name == "sse42" || name == "isal") << name;
+  EXPECT_TRUE(name == "scalar" || name == "sse42" || name == "isal" || name == "vpclmul") << name;
 }
 
 }  // namespace

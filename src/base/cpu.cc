@@ -53,6 +53,7 @@ CpuFeatures detect() {
   const bool zmm = (saved & 0xE6) == 0xE6;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return found;
   found.avx2 = ymm && (b & bit_AVX2) != 0;
+  found.vpclmul = found.avx2 && (c & bit_VPCLMULQDQ) != 0;
   found.bmi2 = (b & bit_BMI) != 0 && (b & bit_BMI2) != 0 && has_fast_pext(signature);
   constexpr unsigned kAvx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512VL;
   found.avx512 = zmm && (b & kAvx512) == kAvx512 && (c & bit_AVX512VBMI2) != 0;
@@ -67,7 +68,7 @@ CpuFeatures allowed(CpuFeatures found) {
   // A bad value is reported when a pipeline opens; here it counts as "auto".
   const std::string limit = choice.ok() ? *choice : "auto";
   if (limit == "scalar") return {};
-  if (limit == "sse42") found.avx2 = found.bmi2 = false;
+  if (limit == "sse42") found.avx2 = found.vpclmul = found.bmi2 = false;
   if (limit == "sse42" || limit == "avx2") found.avx512 = false;
   return found;
 }

@@ -10,6 +10,7 @@
 
 #include "batch/batch_stage.h"
 #include "batch/choices.h"
+#include "headrace/dataset.h"
 #include "headrace/filter.h"
 #include "headrace/skipped.h"
 #include "record/record_stage.h"
@@ -65,6 +66,9 @@ using FindMisfits = std::function<Misfits(const RecordBatch&, const std::stop_to
 /// finds something.
 std::unique_ptr<BatchStage> make_batch(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t size,
                                        bool drop_remainder, FindMisfits find_misfits = nullptr);
+/// Batches of records of similar length. Where the input ends, what the buckets hold comes in their order.
+std::unique_ptr<BatchStage> make_bucket_batches(const StageContext&, std::unique_ptr<RecordStage> input,
+                                                const BucketOptions& options);
 std::unique_ptr<BatchStage> make_take_batches(const StageContext&, std::unique_ptr<BatchStage> input,
                                               std::int64_t count);
 std::unique_ptr<BatchStage> make_skip_batches(const StageContext&, std::unique_ptr<BatchStage> input,

@@ -129,6 +129,27 @@ TEST(ExampleReader, ListsOfOneKindAreMergedOfTheLastKindKept) {
   EXPECT_EQ(Reading(example(entry("a", int64_feature({1}) + bytes_field(2, "") + int64_feature({4})))).a(), "[4]");
 }
 
+// Of the lists in one Feature protobuf reads each by itself, those too that do not count.
+TEST(ExampleReader, EachOfSeveralListsIsAMessageOfItsOwn) {
+  const std::string cut = bytes_field(3, std::string("\x0A\x02\x01", 3));
+  const std::string rest = bytes_field(3, "\x02");
+  const std::string cut_varint = bytes_field(3, bytes_field(1, "\xFF"));
+  const std::string cut_float = bytes_field(2, bytes_field(1, "12345"));
+  const std::string two_pieces = bytes_field(1, bytes_field(1, "a") + bytes_field(2, cut) + bytes_field(2, rest));
+  for (const std::string& record :
+       {example(entry("a", cut + rest)), example(two_pieces), example(entry("a", int64_feature({1}) + rest)),
+        example(entry("a", cut + bytes_field(2, ""))), example(entry("a", cut_varint + bytes_field(1, ""))),
+        example(entry("a", cut_float + int64_feature({1}))),
+        example(entry("a", int64_feature({1}) + cut_float + int64_feature({1})))}) {
+    const Status status = Reading(record).status();
+    EXPECT_EQ(status.code(), StatusCode::kSchemaMismatch);
+    EXPECT_EQ(status.where().key, "a");
+  }
+  const std::string skipped =
+      bytes_field(3, varint_field(9, 1) + fixed32_field(1, 1)) + bytes_field(2, fixed64_field(1, 1));
+  EXPECT_EQ(Reading(example(entry("a", skipped + int64_feature({4})))).a(), "[4]");
+}
+
 TEST(ExampleReader, LongVarintsAreReadAsProtobufReadsThem) {
   EXPECT_EQ(Reading(std::string("\x8A\x00", 2) + varint(kOne.size()) + kOne).a(), "[1]");
   EXPECT_EQ(

@@ -160,4 +160,12 @@ std::int64_t decode_bytes_list(const FeatureView& list, std::string_view* out, s
   return good ? count : -1;
 }
 
+bool is_legal_list(const FeatureView& list) {
+  return for_each_value(list, [&list](const WireField& field) {
+    if (field.type != WireType::kBytes) return true;
+    if (list.kind == ListKind::kFloat) return field.bytes.size() % sizeof(float) == 0;
+    return list.kind != ListKind::kInt64 || count_packed_varints(field.bytes.data(), field.bytes.size()) >= 0;
+  });
+}
+
 }  // namespace headrace

@@ -28,4 +28,7 @@ std::int64_t count_bytes_list(const FeatureView& list, std::int64_t* total_bytes
 /// The values as views into the record.
 std::int64_t decode_bytes_list(const FeatureView& list, std::string_view* out, std::int64_t capacity);
 
+/// Whether protobuf accepts a list: also one with a value of a wrong wire type, which is an unknown field to it.
+bool is_legal_list(const FeatureView& list);
+
 }  // namespace headrace

@@ -73,7 +73,8 @@ const char* SequenceReader::read_list(Bytes entry, FeatureListView* list) {
   if (size > std::numeric_limits<std::uint32_t>::max()) return "a feature list of 4 GiB or more";
   // An entry without a value is a list of no steps, which is there.
   *list = {pieces_.empty() ? entry.data() : pieces_[0].data(), static_cast<std::uint32_t>(size)};
-  if (pieces_.size() < 2) return nullptr;
+  if (pieces_.size() < 2) return nullptr;  // whether it is whole is seen when it is walked
+  if (!std::all_of(pieces_.begin(), pieces_.end(), is_message)) return "the feature list is damaged";
   merged_.push_back(std::make_unique<std::uint8_t[]>(size + kRecordPadding));
   std::uint8_t* out = merged_.back().get();
   list->data = out;

@@ -110,11 +110,29 @@ TEST_F(SequenceReaderTest, PiecesOfOneListAreJoined) {
   EXPECT_THAT(steps_of(1), ElementsAre(2, -1, 2, -1));
 }
 
+TEST_F(SequenceReaderTest, APieceOfAListIsAMessageOfItsOwn) {
+  const std::string whole = step(int_feature(1)) + step(int_feature(2));
+  for (std::size_t at = 0; at <= whole.size(); ++at) {
+    const std::string pieces = bytes_field(2, whole.substr(0, at)) + bytes_field(2, whole.substr(at));
+    const Status status = read(bytes_field(2, bytes_field(1, bytes_field(1, "a") + pieces)));
+    EXPECT_EQ(status.ok(), at % (whole.size() / 2) == 0) << at;
+    if (status.ok()) {
+      EXPECT_THAT(steps_of(0), ElementsAre(1, 2));
+    } else {
+      EXPECT_THAT(status.message(), ::testing::StartsWith("Invalid protocol message input: "));
+      EXPECT_EQ(status.where().key, "a");
+    }
+  }
+}
+
 TEST_F(SequenceReaderTest, AStepInPieces) {
   const std::string two_lists = int64_feature({}) + int_feature(3);
   const std::string two_kinds = int_feature(3) + bytes_field(2, "");
   ASSERT_TRUE(read(bytes_field(2, entry("a", step(two_lists) + step(two_kinds) + step(int_feature(4))))).ok());
   EXPECT_THAT(steps_of(0), ElementsAre(3, -1, 4));
+  const std::string cut = bytes_field(3, "\x0A\x02\x01") + bytes_field(3, "\x02");
+  ASSERT_TRUE(read(bytes_field(2, entry("a", step(int_feature(4)) + step(cut)))).ok());
+  EXPECT_THAT(steps_of(0), ElementsAre(4, -9));
 }
 
 TEST_F(SequenceReaderTest, MalformedRecords) {

@@ -112,6 +112,10 @@ bool is_typed_field(std::uint32_t number) {
   return number >= TensorFields::kFirstTyped && number <= TensorFields::kLastTyped;
 }
 
+bool is_message_field(std::uint32_t number) {
+  return number == TensorFields::kResourceHandleVal || number == TensorFields::kVariantVal;
+}
+
 std::string_view typed_field_name(std::uint32_t number) { return kFieldNames[number]; }
 
 }  // namespace headrace

@@ -16,6 +16,8 @@ struct TensorFields {
   static constexpr std::uint32_t kContent = 4;
   static constexpr std::uint32_t kFirstTyped = 5;
   static constexpr std::uint32_t kStringVal = 8;
+  static constexpr std::uint32_t kResourceHandleVal = 14;
+  static constexpr std::uint32_t kVariantVal = 15;
   static constexpr std::uint32_t kLastTyped = 18;
   static constexpr std::uint32_t kDim = 2;
   static constexpr std::uint32_t kUnknownRank = 3;
@@ -34,5 +36,7 @@ std::uint32_t typed_field_of(DType dtype);
 /// Whether `number` is a typed field (float_val, …), and its name.
 bool is_typed_field(std::uint32_t number);
 std::string_view typed_field_name(std::uint32_t number);
+/// Whether a typed field holds messages: resource handles, variants.
+bool is_message_field(std::uint32_t number);
 
 }  // namespace headrace

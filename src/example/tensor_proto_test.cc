@@ -147,6 +147,26 @@ TEST(TensorProto, ValuesMustBeInTheirFieldAndRange) {
   expect_values<float>(head(DType::kFloat32, {1}) + bytes_field(4, raw<float>({7})) + varint_field(7, 1), {7});
 }
 
+// Fields 14 and 15 hold messages; with another wire type they are unknown fields.
+TEST(TensorProto, ResourcesAndVariantsAreNoValues) {
+  const std::string one = head(DType::kFloat32, {1}) + fixed32_field(5, 7);
+  for (const std::uint64_t number : {14, 15}) {
+    const std::string text = number == 14 ? "values in resource_handle_val" : "values in variant_val";
+    expect_failure<float>(one + bytes_field(number, bytes_field(1, "x")), text);
+    for (const std::string& unknown : {varint_field(number, 1), fixed32_field(number, 1), fixed64_field(number, 1),
+                                       group_field(number, varint_field(1, 1))}) {
+      expect_values<float>(one + unknown, {7});
+      expect_values<float>(unknown + one, {7});
+    }
+  }
+  const Padded padded(head(DType::kBytes, {1}) + bytes_field(8, "a") + varint_field(15, 1));
+  TensorProtoView view;
+  std::vector<std::string_view> out;
+  ASSERT_TRUE(read_tensor_proto(padded.bytes(), &view).ok());
+  ASSERT_TRUE(decode_string_tensor(view, &out).ok());
+  EXPECT_EQ(out, (std::vector<std::string_view>{"a"}));
+}
+
 TEST(TensorProto, ContentMustFitTheShape) {
   expect_failure<float>(head(DType::kFloat32, {2}) + bytes_field(4, "1234567"), "has 7 bytes, expected 2 elements");
   expect_failure<float>(head(DType::kFloat32, {2}) + bytes_field(4, "123456789"), "has 9 bytes");

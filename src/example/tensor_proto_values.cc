@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "base/wire.h"
 #include "example/tensor_proto.h"
 #include "example/tensor_proto_fields.h"
+#include "example/tensor_proto_varints.h"
 #include "example/wire_field.h"
 
 namespace headrace {
@@ -17,60 +17,16 @@ using Bytes = std::span<const std::uint8_t>;
 
 Status bad_tensor(const std::string& reason) { return schema_mismatch("Cannot parse tensor from proto: " + reason); }
 
-// Writes one value that was a varint; false when it is out of range.
-using StoreVarint = bool (*)(std::uint64_t value, std::uint8_t* out);
-
-template <class T>
-bool store_in_range(std::uint64_t value, std::uint8_t* out) {
-  const auto v = static_cast<std::int64_t>(value);
-  if (v < std::numeric_limits<T>::min() || v > std::numeric_limits<T>::max()) return false;
-  const T narrow = static_cast<T>(v);
-  std::memcpy(out, &narrow, sizeof narrow);
-  return true;
-}
-
-bool store_bool(std::uint64_t value, std::uint8_t* out) {
-  *out = value != 0 ? 1 : 0;
-  return true;
-}
-
-bool store_16_bits(std::uint64_t value, std::uint8_t* out) {
-  std::memcpy(out, &value, 2);
-  return true;
-}
-
-bool store_64_bits(std::uint64_t value, std::uint8_t* out) {
-  store_u64(out, value);
-  return true;
-}
-
 // How the typed field of a dtype lies on the wire. An element has one part, a complex one two.
 struct Form {
   WireType type;
   std::size_t part_bytes;
   std::size_t parts;
-  StoreVarint store;  // kVarint only
+  StoreVarints store;  // kVarint only
 };
 
 Form form_of(DType dtype) {
   switch (dtype) {
-    case DType::kBool:
-      return {WireType::kVarint, 1, 1, store_bool};
-    case DType::kInt8:
-      return {WireType::kVarint, 1, 1, store_in_range<std::int8_t>};
-    case DType::kInt16:
-      return {WireType::kVarint, 2, 1, store_in_range<std::int16_t>};
-    case DType::kInt32:
-      return {WireType::kVarint, 4, 1, store_in_range<std::int32_t>};
-    case DType::kUint8:
-      return {WireType::kVarint, 1, 1, store_in_range<std::uint8_t>};
-    case DType::kUint16:
-      return {WireType::kVarint, 2, 1, store_in_range<std::uint16_t>};
-    case DType::kUint32:
-      return {WireType::kVarint, 4, 1, store_in_range<std::uint32_t>};
-    case DType::kFloat16:
-    case DType::kBfloat16:
-      return {WireType::kVarint, 2, 1, store_16_bits};
     case DType::kFloat32:
       return {WireType::kFixed32, 4, 1, nullptr};
     case DType::kFloat64:
@@ -85,19 +41,18 @@ Form form_of(DType dtype) {
     case DType::kFloat8E4m3b11fnuz:
     case DType::kFloat8E5m2fnuz:
       return {WireType::kBytes, 1, 1, nullptr};
-    case DType::kInt64:
-    case DType::kUint64:
-    case DType::kBytes:
-      break;
+    default:
+      return {WireType::kVarint, size_of(dtype), 1, store_of(dtype)};
   }
-  return {WireType::kVarint, 8, 1, store_64_bits};
 }
 
 // Collects the values of one typed field, at most as many as there is room for, and counts all. Without `out` the same
 // values are checked and nothing is written.
 class PartWriter {
  public:
-  PartWriter(Form form, std::uint8_t* out, std::size_t capacity) : form_(form), out_(out), capacity_(capacity) {}
+  /// `message_end`: of the memory that all fields lie in.
+  PartWriter(Form form, const std::uint8_t* message_end, std::uint8_t* out, std::size_t capacity)
+      : form_(form), message_end_(message_end), out_(out), capacity_(capacity) {}
 
   /// Nullptr, or what is wrong with `field`.
   const char* add(const WireField& field) {
@@ -113,29 +68,25 @@ class PartWriter {
 
  private:
   const char* add_value(std::uint64_t value) {
-    if (count_ < capacity_) {
-      std::uint8_t unused[sizeof(std::uint64_t)];
-      std::uint8_t* to = out_ == nullptr ? unused : out_ + count_ * form_.part_bytes;
-      if (form_.type != WireType::kVarint) {
-        std::memcpy(to, &value, form_.part_bytes);
-      } else if (!form_.store(value, to)) {
-        return "has a value out of range";
-      }
-    }
-    ++count_;
-    return nullptr;
+    if (form_.type == WireType::kVarint) return add_varints({reinterpret_cast<const std::int64_t*>(&value), 1});
+    return add_packed_words({reinterpret_cast<const std::uint8_t*>(&value), form_.part_bytes});
   }
 
   const char* add_packed_varints(Bytes packed) {
-    const std::uint8_t* p = packed.data();
-    const std::uint8_t* end = p + packed.size();
-    while (p != end) {
-      std::uint64_t value = 0;
-      p = read_varint(p, end, &value);
-      if (p == nullptr) return "is damaged";
-      if (const char* reason = add_value(value)) return reason;
+    VarintBlocks blocks(packed, message_end_);
+    while (!blocks.at_end()) {
+      const std::span<const std::int64_t> values = blocks.next();
+      if (values.empty()) return "is damaged";
+      if (const char* reason = add_varints(values)) return reason;
     }
     return nullptr;
+  }
+
+  const char* add_varints(std::span<const std::int64_t> values) {
+    const std::size_t stored = std::min(values.size(), capacity_ - std::min(count_, capacity_));
+    std::uint8_t* to = out_ == nullptr ? nullptr : out_ + std::min(count_, capacity_) * form_.part_bytes;
+    count_ += values.size();
+    return form_.store(values.data(), stored, to) ? nullptr : "has a value out of range";
   }
 
   const char* add_packed_words(Bytes packed) {
@@ -148,6 +99,7 @@ class PartWriter {
   }
 
   const Form form_;
+  const std::uint8_t* const message_end_;
   std::uint8_t* const out_;
   const std::size_t capacity_;
   std::size_t count_ = 0;
@@ -161,6 +113,7 @@ Status for_each_typed_field(const TensorProtoView& view, Take take) {
   WireField field;
   while (fields.next(&field)) {
     if (!is_typed_field(field.number)) continue;
+    if (is_message_field(field.number) && field.type != WireType::kBytes) continue;  // an unknown field
     const std::string_view name = typed_field_name(field.number);
     if (field.number != wanted) {
       const bool is_list = field.number != TensorFields::kStringVal;
@@ -220,7 +173,7 @@ Status walk_values(const TensorProtoView& view, std::uint8_t* out) {
   }
   const Form form = form_of(view.dtype);
   const auto elements = static_cast<std::size_t>(view.elements);
-  PartWriter writer(form, out, elements * form.parts);
+  PartWriter writer(form, view.message.data() + view.message.size(), out, elements * form.parts);
   HEADRACE_RETURN_IF_ERROR(for_each_typed_field(view, [&](const WireField& field) { return writer.add(field); }));
   if (writer.count() % form.parts != 0) return bad_tensor("an odd number of parts of complex values");
   const std::size_t found = writer.count() / form.parts;

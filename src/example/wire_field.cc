@@ -89,4 +89,10 @@ bool FieldReader::fail() {
   return false;
 }
 
+bool is_message(std::span<const std::uint8_t> bytes) {
+  FieldReader fields(bytes);
+  for (WireField field; fields.next(&field);) continue;
+  return !fields.malformed();
+}
+
 }  // namespace headrace

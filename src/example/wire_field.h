@@ -42,4 +42,7 @@ class FieldReader {
   bool malformed_ = false;
 };
 
+/// Whether these bytes are whole fields, one behind another.
+bool is_message(std::span<const std::uint8_t> bytes);
+
 }  // namespace headrace

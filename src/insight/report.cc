@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
+#include "insight/compression_finding.h"
 #include "pipeline/pipeline_impl.h"
 
 namespace headrace {
@@ -36,7 +37,9 @@ std::string to_json(const SkippedRegion& region) { return region_json(region).du
 
 Result<Report> report(const Pipeline& pipeline) {
   HEADRACE_RETURN_IF_ERROR(pipeline.impl()->check_process());
-  return pipeline.impl()->report();
+  Report report = pipeline.impl()->report();
+  find_compression(&report);
+  return report;
 }
 
 std::string to_json(const Report& report) {
@@ -54,6 +57,16 @@ std::string to_json(const Report& report) {
   for (const TransformReport& transform : report.transforms) {
     json["transforms"].push_back(
         {{"feature", printable_utf8(transform.feature, kMaxNameBytes)}, {"busy_seconds", transform.busy_seconds}});
+  }
+  json["inflate"] = nlohmann::ordered_json::array();
+  for (const InflateReport& inflate : report.inflate) {
+    json["inflate"].push_back({{"compression", inflate.compression},
+                               {"busy_seconds", inflate.busy_seconds},
+                               {"file_bytes", inflate.file_bytes},
+                               {"bytes", inflate.bytes},
+                               {"share", inflate.share},
+                               {"gain_zstd", inflate.gain_zstd},
+                               {"gain_none", inflate.gain_none}});
   }
   json["warnings"] = report.warnings;
   json["seeds"] = report.seeds;

@@ -1,6 +1,7 @@
 #include "pipeline/cardinality.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace headrace {
 namespace {
@@ -12,6 +13,8 @@ std::int64_t behind(const Op& op, std::int64_t n) {
     return std::max<std::int64_t>(0, n - std::max<std::int64_t>(0, skip->count));
   }
   if (const auto* shard = std::get_if<ShardOp>(&op.arguments)) {
+    if (shard->options.by != ShardBy::kRecord) return n;  // the source has only this share
+    if (shard->options.drop_remainder) return n / shard->num_shards;
     return n / shard->num_shards + (n % shard->num_shards > shard->index ? 1 : 0);
   }
   if (const auto* batch = std::get_if<BatchOp>(&op.arguments)) {
@@ -21,15 +24,60 @@ std::int64_t behind(const Op& op, std::int64_t n) {
   return n;
 }
 
+std::optional<std::int64_t> combined(const CombineOp& combine) {
+  bool stops_on_empty = false;
+  std::vector<bool> counts(combine.inputs.size(), true);
+  if (const auto* sample = std::get_if<SampleOp>(&combine.how)) {
+    stops_on_empty = sample->options.stop_on_empty;
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = sample->options.weights[i] > 0;
+  } else if (const auto* choose = std::get_if<ChooseOp>(&combine.how)) {
+    stops_on_empty = choose->options.stop_on_empty;
+    const std::vector<std::int64_t>& choices = choose->options.choices;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      counts[i] = std::find(choices.begin(), choices.end(), static_cast<std::int64_t>(i)) != choices.end();
+    }
+  }
+  std::optional<std::int64_t> sum = 0;
+  bool all_endless = true;
+  bool any_endless = false;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!counts[i]) continue;
+    const std::optional<std::int64_t> n = stream_elements(combine.inputs[i].last, *combine.inputs[i].shared);
+    any_endless |= n == kEndless;
+    all_endless &= n == kEndless;
+    sum = sum && n ? std::optional(*sum + *n) : std::nullopt;
+  }
+  if (all_endless) return kEndless;
+  // Which input ends first depends on the choices.
+  if (stops_on_empty) return std::nullopt;
+  return any_endless ? kEndless : sum;
+}
+
 }  // namespace
+
+std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& last, const Dataset::Shared& shared) {
+  const std::int64_t records = shared.source_records;
+  if (records >= 0) return stream_elements(last, records, false);
+  // An endless stream is endless whatever the source has, unless it has nothing, which open() finds out.
+  const bool is_combined = find_op<CombineOp>(last) != nullptr;
+  const std::optional<std::int64_t> n = stream_elements(last, 1, false);
+  return is_combined || n == kEndless ? n : std::nullopt;
+}
+
+std::optional<std::int64_t> epoch_elements(const std::shared_ptr<const Op>& last, const Dataset::Shared& shared) {
+  const std::int64_t records = shared.source_records;
+  if (records < 0 && find_op<CombineOp>(last) == nullptr) return std::nullopt;
+  return stream_elements(last, records, true);
+}
 
 std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& last, std::int64_t source_records,
                                             bool ignore_repeat) {
   std::optional<std::int64_t> n = source_records;
-  const auto* source = find_op<SourceOp>(last);
-  const bool skips_misfits = source->options.on_mismatch == OnMismatch::kSkip && find_op<ParseOp>(last) != nullptr;
+  if (const auto* combine = find_op<CombineOp>(last)) n = combined(*combine);
+  const bool skips_misfits = read_options(last).on_mismatch == OnMismatch::kSkip && find_op<ParseOp>(last) != nullptr;
   for (const Op* op : ops_in_order(last)) {
     const bool leaves_out = std::holds_alternative<FilterOp>(op->arguments) ||
+                            std::holds_alternative<BucketOp>(op->arguments) ||
                             (skips_misfits && std::holds_alternative<BatchOp>(op->arguments));
     if (leaves_out) {
       if (n != kEndless && n != 0) n = std::nullopt;

@@ -5,34 +5,16 @@
 
 #include "base/environment.h"
 #include "headrace/index.h"
+#include "pipeline/assignment.h"
 #include "pipeline/cardinality.h"
-#include "pipeline/dataset_state.h"
-#include "pipeline/grammar.h"
+#include "pipeline/dataset_builder.h"
 #include "pipeline/op.h"
 #include "pipeline/open.h"
+#include "pipeline/open_sources.h"
 #include "pipeline/source_files.h"
 #include "replica/plan.h"
 
 namespace headrace {
-
-// The one place that makes datasets: checks the order, gives the id, keeps the first failure.
-class DatasetBuilder {
- public:
-  template <class Arguments>
-  static Dataset extend(const Dataset& input, Status argument_check, Arguments arguments) {
-    Dataset result = input;
-    if (!result.status_.ok()) return result;
-    Op op{input.op_->id + 1, input.op_, std::move(arguments)};
-    result.status_ = argument_check.ok() ? check_order(input.op_, op) : std::move(argument_check);
-    if (!result.status_.ok()) return result;
-    result.op_ = std::make_shared<const Op>(std::move(op));
-    result.shared_ = std::make_shared<Dataset::Shared>();
-    if (const auto* cardinality = find_op<CardinalityOp>(result.op_)) {
-      result.shared_->source_records = cardinality->records;
-    }
-    return result;
-  }
-};
 
 namespace {
 
@@ -49,35 +31,78 @@ Status first_failure(std::initializer_list<Status> checks) {
   return {};
 }
 
-Status check_read_options(const ReadOptions& options) {
-  constexpr const char* kOp = "TFRecordDataset";
+Status check_read_options(const SourceOp& source) {
+  const ReadOptions& options = source.options;
+  const std::string op = source_name(source);
   if (options.stream_version != 1) {
-    return invalid_argument("TFRecordDataset(): stream_version=" + std::to_string(options.stream_version) +
+    return invalid_argument(op + "(): stream_version=" + std::to_string(options.stream_version) +
                             " is not known; this library makes version 1");
   }
-  return first_failure({at_least(kOp, "max_skipped", options.max_skipped, 0),
-                        at_least(kOp, "max_record_bytes", options.max_record_bytes.value_or(1), 1),
-                        at_least(kOp, "num_threads", options.num_threads.value_or(1), 1),
-                        at_least(kOp, "memory_bytes", options.memory_bytes.value_or(1), 1),
-                        at_least(kOp, "cache_bytes", options.cache_bytes.value_or(1), 1), check_environment()});
+  return first_failure({at_least(op.c_str(), "max_skipped", options.max_skipped, 0),
+                        at_least(op.c_str(), "max_record_bytes", options.max_record_bytes.value_or(1), 1),
+                        at_least(op.c_str(), "num_threads", options.num_threads.value_or(1), 1),
+                        at_least(op.c_str(), "memory_bytes", options.memory_bytes.value_or(1), 1),
+                        at_least(op.c_str(), "cache_bytes", options.cache_bytes.value_or(1), 1), check_environment()});
 }
+
+Dataset make_source_dataset(SourceOp op) {
+  Status check = check_read_options(op);
+  if (check.ok() && op.files.items.empty()) {
+    check = invalid_argument(source_name(op) + "(): files is empty: nothing to read");
+  }
+  return DatasetBuilder::begin(std::move(check), Op{0, nullptr, std::move(op)});
+}
+
+Status check_global(const ShuffleOptions& options) {
+  if (options.mix_epochs) {
+    return invalid_argument("shuffle(\"global\"): mix_epochs=True has no meaning without a buffer");
+  }
+  return at_least("shuffle", "window_bytes", options.window_bytes.value_or(1), 1);
+}
+
+Status check_buckets(const BucketOptions& options, const ReadOptions& read) {
+  constexpr const char* kOp = "bucket_by_sequence_length(): ";
+  if (options.key.empty()) return invalid_argument(std::string(kOp) + "the key is empty");
+  if (options.sizes.size() != options.boundaries.size() + 1) {
+    return invalid_argument(std::string(kOp) + std::to_string(options.boundaries.size()) +
+                            " bucket_boundaries make one bucket more, for which there are " +
+                            std::to_string(options.sizes.size()) + " bucket_batch_sizes");
+  }
+  for (std::size_t i = 1; i < options.boundaries.size(); ++i) {
+    if (options.boundaries[i - 1] >= options.boundaries[i]) {
+      return invalid_argument(std::string(kOp) +
+                              "bucket_boundaries must ascend: " + std::to_string(options.boundaries[i - 1]) +
+                              " stands before " + std::to_string(options.boundaries[i]));
+    }
+  }
+  for (const std::int64_t size : options.sizes) {
+    HEADRACE_RETURN_IF_ERROR(at_least("bucket_by_sequence_length", "bucket_batch_sizes", size, 1));
+  }
+  if (read.on_mismatch == OnMismatch::kSkip) {
+    return invalid_argument(std::string(kOp) + "on_mismatch=\"skip\" fills the gaps of batch() alone");
+  }
+  return {};
+}
+
+std::vector<std::int64_t> batch_sizes(const std::shared_ptr<const Op>& last) {
+  if (const auto* batch = find_op<BatchOp>(last)) return {batch->options.size};
+  if (const auto* bucket = find_op<BucketOp>(last)) return bucket->options.sizes;
+  return {};
+}
+
+}  // namespace
 
 std::int64_t draw_seed() {
   std::random_device device;
   return static_cast<std::int64_t>((std::uint64_t{device()} << 32 | device()) >> 1);
 }
 
-}  // namespace
-
 Dataset TFRecordDataset(Files files, const ReadOptions& options) {
-  Dataset dataset;
-  dataset.shared_ = std::make_shared<Dataset::Shared>();
-  dataset.status_ = check_read_options(options);
-  if (dataset.status_.ok() && files.items.empty()) {
-    dataset.status_ = invalid_argument("TFRecordDataset(): files is empty: nothing to read");
-  }
-  dataset.op_ = std::make_shared<const Op>(Op{0, nullptr, SourceOp{std::move(files), options}});
-  return dataset;
+  return make_source_dataset({std::move(files), options});
+}
+
+Dataset FileDataset(Files files, const ReadOptions& options) {
+  return make_source_dataset({std::move(files), options, true});
 }
 
 Dataset Dataset::interleave(const InterleaveOptions& options) const {
@@ -95,17 +120,27 @@ Dataset Dataset::repeat(std::optional<std::int64_t> count) const {
 Dataset Dataset::shuffle(const ShuffleOptions& options) const {
   ShuffleOptions with_seed = options;
   if (!with_seed.seed) with_seed.seed = draw_seed();
-  return DatasetBuilder::extend(*this, at_least("shuffle", "buffer_size", options.buffer_size, 1),
-                                ShuffleOp{with_seed});
+  Status check = options.global ? check_global(options) : at_least("shuffle", "buffer_size", options.buffer_size, 1);
+  if (check.ok() && !options.global && options.window_bytes) {
+    check = invalid_argument("shuffle(): window_bytes has a meaning with shuffle(\"global\") only");
+  }
+  return DatasetBuilder::extend(*this, std::move(check), ShuffleOp{with_seed});
 }
 
-Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index) const {
+Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index, const ShardOptions& options) const {
   Status check = first_failure({at_least("shard", "num_shards", num_shards, 1), at_least("shard", "index", index, 0)});
   if (check.ok() && index >= num_shards) {
     check = invalid_argument("shard(): index=" + std::to_string(index) +
                              " must be below num_shards=" + std::to_string(num_shards));
   }
-  return DatasetBuilder::extend(*this, std::move(check), ShardOp{num_shards, index});
+  const ReadOptions& read = read_options(op_);
+  const bool skips = read.on_corrupt == OnCorrupt::kSkip || read.on_mismatch == OnMismatch::kSkip;
+  if (check.ok() && options.drop_remainder && skips) {
+    check = invalid_argument(
+        "shard(): drop_remainder gives every worker the same number of steps, which a skip policy may not keep: "
+        "on_corrupt and on_mismatch have to be \"raise\"");
+  }
+  return DatasetBuilder::extend(*this, std::move(check), ShardOp{num_shards, index, options});
 }
 
 Dataset Dataset::filter(Filter filter) const {
@@ -123,6 +158,10 @@ Dataset Dataset::skip(std::int64_t count) const {
 
 Dataset Dataset::batch(const BatchOptions& options) const {
   return DatasetBuilder::extend(*this, at_least("batch", "batch_size", options.size, 1), BatchOp{options});
+}
+
+Dataset Dataset::bucket_by_sequence_length(const BucketOptions& options) const {
+  return DatasetBuilder::extend(*this, check_buckets(options, read_options(op_)), BucketOp{options});
 }
 
 Dataset Dataset::parse(Schema schema) const {
@@ -160,8 +199,9 @@ Dataset Dataset::prefetch_to_device(const DeviceOptions& options) const {
       devices.push_back(std::move(*device));
     }
   }
-  const auto* batch = find_op<BatchOp>(op_);
-  if (check.ok() && batch != nullptr) check = check_global_batch(batch->options.size, static_cast<int>(devices.size()));
+  for (const std::int64_t size : batch_sizes(op_)) {
+    if (check.ok()) check = check_global_batch(size, static_cast<int>(devices.size()));
+  }
   return DatasetBuilder::extend(*this, std::move(check), DeviceOp{options, std::move(devices)});
 }
 
@@ -175,36 +215,54 @@ std::vector<OpDescription> Dataset::ops() const {
   return descriptions;
 }
 
-std::optional<std::int64_t> Dataset::cardinality() const {
-  // An endless stream is endless whatever the source has, unless it has nothing, which open() finds out.
-  const std::int64_t records = shared_->source_records;
-  if (records >= 0) return stream_elements(op_, records, false);
-  if (stream_elements(op_, 1, false) == kEndless) return kEndless;
-  return std::nullopt;
-}
+std::optional<std::int64_t> Dataset::cardinality() const { return stream_elements(op_, *shared_); }
 
-std::optional<std::int64_t> Dataset::epoch_cardinality() const {
-  const std::int64_t records = shared_->source_records;
-  if (records < 0) return std::nullopt;
-  return stream_elements(op_, records, true);
-}
+std::optional<std::int64_t> Dataset::epoch_cardinality() const { return epoch_elements(op_, *shared_); }
 
 Result<bool> Dataset::find_indexes() const {
   HEADRACE_RETURN_IF_ERROR(status_);
-  const auto* source = find_op<SourceOp>(op_);
+  const std::vector<SourceChain> chains = source_chains(op_, shared_);
   // Indexes are those of local files; no server is asked.
-  const std::vector<std::string>& items = source->files.items;
-  if (source->options.provider != nullptr || std::any_of(items.begin(), items.end(), is_remote)) return false;
-  HEADRACE_ASSIGN_OR_RETURN(const ShardList shards, find_source_files(*source));
-  std::int64_t records = 0;
-  for (const ShardFile& file : shards.files) {
-    HEADRACE_ASSIGN_OR_RETURN(const std::optional<RecordIndex> index, find_index(file.path));
-    if (!index) return false;
-    records += std::ssize(index->lengths);
+  const bool has_remote = std::any_of(chains.begin(), chains.end(), [](const SourceChain& chain) {
+    return !reads_whole_files(chain.last) && !reads_local_files(source_of(chain));
+  });
+  if (has_remote) return false;
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<ShardList> found, find_files(chains));
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    if (reads_whole_files(chains[i].last)) {
+      chains[i].shared->learn(std::ssize(assign(chains[i].last, found[i], {}).parts));
+      continue;
+    }
+    std::vector<RecordIndex> indexes;
+    for (const std::uint32_t shard : shards_to_index(chains[i].last, found[i])) {
+      HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> index, find_index(found[i].files[shard].path));
+      if (!index) return false;
+      indexes.push_back(std::move(*index));
+    }
+    chains[i].shared->learn(assign(chains[i].last, found[i], std::move(indexes)).records);
   }
-  std::int64_t unknown = -1;
-  shared_->source_records.compare_exchange_strong(unknown, records);
   return true;
+}
+
+Result<std::vector<std::string>> Dataset::make_indexes() const {
+  HEADRACE_RETURN_IF_ERROR(status_);
+  const std::vector<SourceChain> chains = source_chains(op_, shared_);
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<ShardList> found, find_files(chains));
+  WarningLog warnings;
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    const SourceChain& chain = chains[i];
+    if (reads_whole_files(chain.last)) {
+      chain.shared->learn(std::ssize(assign(chain.last, found[i], {}).parts));
+      continue;
+    }
+    HEADRACE_ASSIGN_OR_RETURN(
+        std::vector<RecordIndex> indexes,
+        find_or_make_indexes(found[i], shards_to_index(chain.last, found[i]), read_options(op_),
+                             {.needed_by = "cardinality(scan=True)", .most_seconds = std::nullopt},
+                             &chain.shared->indexes, &warnings));
+    chain.shared->learn(assign(chain.last, found[i], std::move(indexes)).records);
+  }
+  return warnings.texts();
 }
 
 void Dataset::set_epoch(std::int64_t epoch) const { shared_->next_epoch = epoch; }
@@ -213,9 +271,10 @@ std::int64_t Dataset::next_epoch() const { return shared_->next_epoch; }
 
 Result<std::vector<std::string>> Dataset::check() const {
   HEADRACE_RETURN_IF_ERROR(status_);
-  const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(ShardList shards, find_source_files(*source));
-  return shards.warnings;
+  HEADRACE_ASSIGN_OR_RETURN(const std::vector<ShardList> found, find_files(source_chains(op_, shared_)));
+  std::vector<std::string> warnings;
+  for (const ShardList& shards : found) warnings.insert(warnings.end(), shards.warnings.begin(), shards.warnings.end());
+  return warnings;
 }
 
 Result<Pipeline> Dataset::open(const std::optional<Position>& position) const {

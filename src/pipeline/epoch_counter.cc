@@ -20,7 +20,7 @@ class EpochCounter final : public RecordStage {
     if (!pulled.ok()) return pulled;
     seen_ += static_cast<std::int64_t>(*pulled);
     if (*pulled == 0) {
-      if (stated_ && *stated_ != seen_) return miscounted();
+      if (stated_) HEADRACE_RETURN_IF_ERROR(compare_cardinality(*stated_, seen_));
       std::int64_t unknown = -1;
       records_->compare_exchange_strong(unknown, seen_);
     }
@@ -45,12 +45,6 @@ class EpochCounter final : public RecordStage {
   }
 
  private:
-  Status miscounted() const {
-    const std::string text = "assert_cardinality(records=" + std::to_string(*stated_) + "): the files hold " +
-                             std::to_string(seen_) + " records";
-    return seen_ < *stated_ ? data_loss(text) : invalid_argument(text);
-  }
-
   const std::unique_ptr<RecordStage> input_;
   const std::shared_ptr<std::atomic<std::int64_t>> records_;
   const std::optional<std::int64_t> stated_;
@@ -58,6 +52,13 @@ class EpochCounter final : public RecordStage {
 };
 
 }  // namespace
+
+Status compare_cardinality(std::int64_t stated, std::int64_t found) {
+  if (stated == found) return {};
+  const std::string text = "assert_cardinality(records=" + std::to_string(stated) + "): the files hold " +
+                           std::to_string(found) + " records";
+  return found < stated ? data_loss(text) : invalid_argument(text);
+}
 
 std::unique_ptr<RecordStage> make_epoch_counter(std::unique_ptr<RecordStage> input,
                                                 std::shared_ptr<std::atomic<std::int64_t>> records,

@@ -10,6 +10,9 @@
 
 namespace headrace {
 
+/// A failure that says both numbers when an epoch that was stated to have `stated` records has others.
+Status compare_cardinality(std::int64_t stated, std::int64_t found);
+
 /// Stores the number of records of the first whole epoch to `*records` unless something is there already (>= 0).
 /// An epoch that ends with another number than `stated` ends in a failure, behind all its records.
 std::unique_ptr<RecordStage> make_epoch_counter(std::unique_ptr<RecordStage> input,

@@ -1,6 +1,7 @@
 #include "pipeline/op.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace headrace {
 namespace {
@@ -14,18 +15,62 @@ Overloaded(Fs...) -> Overloaded<Fs...>;
 
 std::string field(const char* name, std::int64_t value) { return std::string(name) + "=" + std::to_string(value); }
 
+std::string field(const char* name, const std::string& value) { return std::string(name) + "=" + value; }
+
+template <class Number>
+std::string numbers(const char* name, const std::vector<Number>& values) {
+  std::string text;
+  for (const Number value : values) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value);
+    text += (text.empty() ? "" : "/") + std::string(digits, end.ptr);
+  }
+  return field(name, text);
+}
+
 std::string join(std::initializer_list<std::string> parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
   return text;
 }
 
+const SourceOp& first_source(const std::shared_ptr<const Op>& last) {
+  const Op* op = ops_in_order(last).front();
+  if (const auto* combine = std::get_if<CombineOp>(&op->arguments)) return first_source(combine->inputs.front().last);
+  return std::get<SourceOp>(op->arguments);
+}
+
 }  // namespace
 
+std::string source_name(const SourceOp& source) { return source.whole_files ? "FileDataset" : "TFRecordDataset"; }
+
+FileSpec file_spec(const SourceOp& source) {
+  return {.items = source.files.items,
+          .is_list = source.files.is_list,
+          .kind = source.whole_files ? FileKind::kAny : FileKind::kRecords};
+}
+
 std::string op_name(const Op& op) {
-  static constexpr const char* kNames[] = {
-      "tfrecord",           "interleave",         "repeat", "shuffle", "shard", "take", "skip", "batch", "parse",
-      "prefetch_to_device", "assert_cardinality", "filter", "map"};
+  const auto* source = std::get_if<SourceOp>(&op.arguments);
+  if (source != nullptr && source->whole_files) return "files";
+  static constexpr const char* kNames[] = {"tfrecord",
+                                           "interleave",
+                                           "repeat",
+                                           "shuffle",
+                                           "shard",
+                                           "take",
+                                           "skip",
+                                           "batch",
+                                           "parse",
+                                           "prefetch_to_device",
+                                           "assert_cardinality",
+                                           "filter",
+                                           "map",
+                                           "bucket_by_sequence_length"};
+  if (const auto* combine = std::get_if<CombineOp>(&op.arguments)) {
+    static constexpr const char* kCombinations[] = {"concatenate", "sample_from_datasets", "choose_from_datasets"};
+    return kCombinations[combine->how.index()];
+  }
   return kNames[op.arguments.index()];
 }
 
@@ -45,12 +90,20 @@ std::string op_arguments(const Op& op) {
           [](const RepeatOp& repeat) { return field("count", repeat.count); },
           [](const ShuffleOp& shuffle) {
             const ShuffleOptions& o = shuffle.options;
+            if (o.global) {
+              return join({"global", field("seed", *o.seed),
+                           field("reshuffle_each_iteration", o.reshuffle_each_iteration),
+                           field("window_bytes", o.window_bytes.value_or(0))});
+            }
             return join({field("buffer_size", o.buffer_size), field("seed", *o.seed),
                          field("reshuffle_each_iteration", o.reshuffle_each_iteration),
                          field("mix_epochs", o.mix_epochs)});
           },
           [](const ShardOp& shard) {
-            return join({field("num_shards", shard.num_shards), field("index", shard.index)});
+            std::string text = join({field("num_shards", shard.num_shards), field("index", shard.index)});
+            if (shard.options.by != ShardBy::kRecord) text += "," + field("by", static_cast<int>(shard.options.by));
+            if (shard.options.drop_remainder) text += ",drop_remainder=1";
+            return text;
           },
           [](const TakeOp& take) { return field("count", take.count); },
           [](const SkipOp& skip) { return field("count", skip.count); },
@@ -69,6 +122,28 @@ std::string op_arguments(const Op& op) {
           },
           [](const CardinalityOp& cardinality) { return field("records", cardinality.records); },
           [](const FilterOp& filter) { return filter.filter.text(); },
+          [](const BucketOp& bucket) {
+            const BucketOptions& o = bucket.options;
+            return join({field("key", o.key), numbers("boundaries", o.boundaries), numbers("sizes", o.sizes),
+                         field("drop_remainder", o.drop_remainder), field("sequence", o.sequence)});
+          },
+          [](const CombineOp& combine) {
+            std::string text = std::visit(
+                Overloaded{[](const ConcatenateOp&) { return std::string(); },
+                           [](const SampleOp& sample) {
+                             const SampleOptions& o = sample.options;
+                             return join({numbers("weights", o.weights), field("seed", *o.seed),
+                                          field("stop_on_empty", o.stop_on_empty),
+                                          field("rerandomize_each_iteration", o.rerandomize_each_iteration)});
+                           },
+                           [](const ChooseOp& choose) {
+                             return join({numbers("choices", choose.options.choices),
+                                          field("stop_on_empty", choose.options.stop_on_empty)});
+                           }},
+                combine.how);
+            for (const CombinedInput& input : combine.inputs) text += "{" + order_spec(input.last) + "}";
+            return text;
+          },
           [](const MapOp& map) {
             std::string text = map.options.name;
             for (const std::string& column : map.options.columns) text += "," + column;
@@ -83,6 +158,14 @@ std::vector<const Op*> ops_in_order(const std::shared_ptr<const Op>& last) {
   std::reverse(ops.begin(), ops.end());
   return ops;
 }
+
+bool is_batched(const std::shared_ptr<const Op>& last) {
+  return find_op<BatchOp>(last) != nullptr || find_op<BucketOp>(last) != nullptr;
+}
+
+const ReadOptions& read_options(const std::shared_ptr<const Op>& last) { return first_source(last).options; }
+
+bool reads_whole_files(const std::shared_ptr<const Op>& last) { return first_source(last).whole_files; }
 
 std::string order_spec(const std::shared_ptr<const Op>& last) {
   std::string text;

@@ -8,12 +8,14 @@
 
 #include "headrace/dataset.h"
 #include "headrace/device.h"
+#include "shard/file_list.h"
 
 namespace headrace {
 
 struct SourceOp {
   Files files;
   ReadOptions options;
+  bool whole_files = false;  ///< FileDataset: each file is a record
 };
 struct InterleaveOp {
   InterleaveOptions options;
@@ -27,6 +29,7 @@ struct ShuffleOp {
 struct ShardOp {
   std::int64_t num_shards;
   std::int64_t index;
+  ShardOptions options;
 };
 struct FilterOp {
   Filter filter;
@@ -54,13 +57,39 @@ struct CardinalityOp {
   std::int64_t records;
 };
 
+struct BucketOp {
+  BucketOptions options;
+};
+/// One dataset that is combined with others.
+struct CombinedInput {
+  std::shared_ptr<const Op> last;
+  std::shared_ptr<Dataset::Shared> shared;
+};
+struct ConcatenateOp {};
+struct SampleOp {
+  SampleOptions options;  ///< the seed is always set, and there is a weight for each input
+};
+struct ChooseOp {
+  ChooseOptions options;
+};
+/// Stands where a source stands in other datasets.
+struct CombineOp {
+  std::vector<CombinedInput> inputs;
+  std::variant<ConcatenateOp, SampleOp, ChooseOp> how;
+};
+
 struct Op {
   int id = 0;                       ///< 0 = the source; each step adds one
-  std::shared_ptr<const Op> input;  ///< null for the source
+  std::shared_ptr<const Op> input;  ///< null for the source and for a combination
   std::variant<SourceOp, InterleaveOp, RepeatOp, ShuffleOp, ShardOp, TakeOp, SkipOp, BatchOp, ParseOp, DeviceOp,
-               CardinalityOp, FilterOp, MapOp>
+               CardinalityOp, FilterOp, MapOp, BucketOp, CombineOp>
       arguments;
 };
+
+/// "TFRecordDataset" or "FileDataset".
+std::string source_name(const SourceOp& source);
+/// What find_shards() is asked; of files behind URLs, source_files.h knows more.
+FileSpec file_spec(const SourceOp& source);
 
 /// The op's public name, such as "shuffle".
 std::string op_name(const Op& op);
@@ -68,10 +97,10 @@ std::string op_name(const Op& op);
 /// positions, so a change needs a new position format.
 std::string op_arguments(const Op& op);
 
-/// From the source to `last`.
+/// From the source, or the combination, to `last`.
 std::vector<const Op*> ops_in_order(const std::shared_ptr<const Op>& last);
 
-/// The first op of type T behind the source, or null.
+/// The first op of type T among ops_in_order(), or null.
 template <class T>
 const T* find_op(const std::shared_ptr<const Op>& last) {
   for (const Op* op : ops_in_order(last)) {
@@ -79,6 +108,15 @@ const T* find_op(const std::shared_ptr<const Op>& last) {
   }
   return nullptr;
 }
+
+/// Whether records have become batches.
+bool is_batched(const std::shared_ptr<const Op>& last);
+
+/// Options of the sources, which are the same for all of a tree but for what is said of files alone.
+const ReadOptions& read_options(const std::shared_ptr<const Op>& last);
+
+/// Whether each file is a record: of a FileDataset, or of several that are combined.
+bool reads_whole_files(const std::shared_ptr<const Op>& last);
 
 /// Text of all ops that decide the order: the identity of the stream in a saved position.
 std::string order_spec(const std::shared_ptr<const Op>& last);

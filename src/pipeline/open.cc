@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/environment.h"
+#include "pipeline/epoch_counter.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
-#include "pipeline/source_files.h"
 #include "pipeline/wiring.h"
 #include "runtime/cpu_budget.h"
+#include "shard/byte_source.h"
+#include "shard/file.h"
 #include "tensor/batch_parser.h"
 #include "tensor/row_keys.h"
 
@@ -21,6 +23,14 @@ Status check_same(const char* what, const std::string& saved, const std::string&
   if (saved == now) return {};
   return invalid_argument(std::string("the saved position does not fit: ") + what + " changed from '" + saved +
                           "' to '" + now + "'");
+}
+
+// A repeat() before a combination: where its epochs begin is not told behind it.
+bool mixes_epochs(const OpenSources& sources) {
+  const bool is_combined = sources.each.size() > 1;
+  return is_combined && std::any_of(sources.each.begin(), sources.each.end(), [](const OpenSource& source) {
+           return find_op<RepeatOp>(source.chain.last) != nullptr;
+         });
 }
 
 }  // namespace
@@ -39,16 +49,8 @@ Result<std::shared_ptr<Pipeline::Impl>> Pipeline::Impl::open(const std::shared_p
   return impl;
 }
 
-Status Pipeline::Impl::find_files() {
-  const auto* source = find_op<SourceOp>(op_);
-  HEADRACE_ASSIGN_OR_RETURN(ShardList found, find_source_files(*source));
-  shards_ = std::make_shared<ShardList>(std::move(found));
-  for (const std::string& warning : shards_->warnings) warnings_.add(warning, warning);
-  return {};
-}
-
 Status Pipeline::Impl::make_threads() {
-  const ReadOptions& options = source_options_.read;
+  const ReadOptions& options = read();
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<int> from_environment, environment_threads());
   threads_ = options.num_threads.value_or(from_environment.value_or(cpu_budget()));
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::int64_t> limit, environment_memory_limit());
@@ -60,22 +62,33 @@ Status Pipeline::Impl::make_threads() {
   return {};
 }
 
+Status Pipeline::Impl::count_map_memory() {
+  for (const auto& source : sources_.each) {
+    if (source.map != nullptr) map_bytes_ += static_cast<std::int64_t>(source.map->memory_bytes());
+  }
+  if (memory_bytes_ == 0 || map_bytes_ < memory_bytes_) return {};
+  return {StatusCode::kResourceExhausted, "memory_bytes=" + std::to_string(memory_bytes_) +
+                                              " is too small for this pipeline: the places of its records alone need " +
+                                              std::to_string(map_bytes_)};
+}
+
 Status Pipeline::Impl::start(const std::optional<Position>& position) {
-  source_options_ = source_options(op_);
-  HEADRACE_RETURN_IF_ERROR(find_files());
+  HEADRACE_ASSIGN_OR_RETURN(sources_, open_sources(op_, shared_, &warnings_));
   HEADRACE_RETURN_IF_ERROR(make_threads());
   if (const auto* devices = find_op<DeviceOp>(op_)) {
     replicas_ = static_cast<int>(devices->devices.size());
     depth_ = devices->options.depth;
   }
   // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
-  source_options_.record_budget_bytes = memory_bytes_ / 2;
-  skipped_ = std::make_unique<SkipLog>(source_options_.read.max_skipped);
+  const RecordMap* const map = sources_.each.front().map.get();
+  HEADRACE_RETURN_IF_ERROR(count_map_memory());
+  const std::int64_t budget = memory_bytes_ == 0 ? 0 : memory_bytes_ - map_bytes_;
+  skipped_ = std::make_unique<SkipLog>(read().max_skipped);
   const auto* parse = find_op<ParseOp>(op_);
   parser_ = parse != nullptr ? make_example_parser(parse->schema, buffers_) : make_records_parser(buffers_);
 
   SourceContext context;
-  context.shards = shards_;
+  context.shards = sources_.shards;
   context.blocks = &blocks_;
   context.work = work_.get();
   context.io = io_.get();
@@ -83,13 +96,14 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.skipped = skipped_.get();
   context.warnings = &warnings_;
   context.probe = &read_probe_;
+  context.inflate = &inflate_probes_;
   context.lengths = std::make_shared<KnownLengths>();
-  loader_ = std::make_unique<RecordLoader>(shards_, source_options_.read.verify);
-  source_records_ = std::shared_ptr<std::atomic<std::int64_t>>(shared_, &shared_->source_records);
-  stage_ = wire_stages(op_, context, source_options_, source_records_,
-                       [this](const RecordBatch& records, const std::stop_token& stop) {
-                         return executor_->find_misfits(records, stop);
-                       });
+  loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
+  context.loader = loader_.get();
+  stage_ =
+      wire_stages(op_, context, sources_, budget / 2, [this](const RecordBatch& records, const std::stop_token& stop) {
+        return executor_->find_misfits(records, stop);
+      });
 
   {
     MutexLock lock(position_mutex_);
@@ -109,7 +123,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.parser = parser_.get();
   parts.blocks = &blocks_;
   parts.work = work_.get();
-  parts.shards = shards_.get();
+  parts.shards = sources_.shards.get();
   parts.warnings = &warnings_;
   parts.trace = &trace_;
   maps_ = std::make_unique<SliceMaps>(op_);
@@ -126,14 +140,14 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     const auto* shuffle = find_op<ShuffleOp>(op_);
     parts.draws.emplace();
     if (shuffle != nullptr) parts.draws->seed = static_cast<std::uint64_t>(shuffle->options.seed.value_or(0));
-    if (shuffle != nullptr) parts.draws->mixes_epochs = shuffle->options.mix_epochs;
+    parts.draws->mixes_epochs = (shuffle != nullptr && shuffle->options.mix_epochs) || mixes_epochs(sources_);
   }
   parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
   parts.skipped = skipped_.get();
   parts.max_in_flight = depth_ + std::max(2, threads_);
   parts.first_number = position ? position->batches : 0;
   parts.stall_seconds = stall_seconds_;
-  parts.memory_bytes = memory_bytes_;
+  parts.memory_bytes = budget;
   parts.settle = [this] { settle_position(); };
   parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
   executor_ = std::make_unique<Executor>(parts);
@@ -152,9 +166,9 @@ Status Pipeline::Impl::restore(const Position& position, const SourceContext& co
     return invalid_argument("the saved position has format " + std::to_string(position.format) +
                             "; this library reads format 1");
   }
-  HEADRACE_RETURN_IF_ERROR(check_same("stream_version", std::to_string(position.stream_version),
-                                      std::to_string(source_options_.read.stream_version)));
-  HEADRACE_RETURN_IF_ERROR(check_same("the list of files", position.files, shards_identity(*shards_)));
+  HEADRACE_RETURN_IF_ERROR(
+      check_same("stream_version", std::to_string(position.stream_version), std::to_string(read().stream_version)));
+  HEADRACE_RETURN_IF_ERROR(check_same("the list of files", position.files, shards_identity(*sources_.shards)));
   HEADRACE_RETURN_IF_ERROR(check_same("the pipeline", position.spec, order_spec(op_)));
   if (position.batches < 0 || position.epoch < 0) {
     return invalid_argument("the saved position is damaged: negative batches or epoch");
@@ -164,7 +178,9 @@ Status Pipeline::Impl::restore(const Position& position, const SourceContext& co
     return {};
   }
   HEADRACE_ASSIGN_OR_RETURN(DecodedState state, decode_state(position.data));
-  const std::unique_ptr<RecordFetcher> fetcher = make_fetcher(context, source_options_);
+  SourceOptions options = sources_.each.front().options;
+  for (const OpenSource& source : sources_.each) options.late_reading &= source.options.late_reading;
+  const std::unique_ptr<RecordFetcher> fetcher = make_fetcher(context, options);
   StateReader reader(state.words, &state.slots);
   HEADRACE_RETURN_IF_ERROR(stage_->restore(&reader, fetcher.get()));
   if (!reader.at_end()) return invalid_argument("the saved position is damaged: it is longer than the pipeline");

@@ -29,7 +29,7 @@ void Pipeline::Impl::close() {
   if (closed_) return;
   closed_ = true;
   if (executor_) executor_->stop();
-  if (shards_) shards_->stop.request_stop();
+  for (OpenSource& source : sources_.each) source.stop.request_stop();
   if (work_) work_->close();
   if (io_) io_->close();
 }
@@ -75,22 +75,17 @@ Result<Position> Pipeline::Impl::position(int back) const {
   MutexLock lock(position_mutex_);
   HEADRACE_ASSIGN_OR_RETURN(Position position, journal_->position(back + backlog));
   position.format = 1;
-  position.stream_version = source_options_.read.stream_version;
-  position.files = shards_identity(*shards_);
+  position.stream_version = read().stream_version;
+  position.files = shards_identity(*sources_.shards);
   position.spec = order_spec(op_);
   return position;
 }
 
-std::optional<std::int64_t> Pipeline::Impl::cardinality() const {
-  const std::int64_t records = shared_->source_records;
-  if (records >= 0) return stream_elements(op_, records, false);
-  if (stream_elements(op_, 1, false) == kEndless) return kEndless;
-  return std::nullopt;
-}
+std::optional<std::int64_t> Pipeline::Impl::cardinality() const { return stream_elements(op_, *shared_); }
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};
-  const std::int64_t smallest = blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
+  const std::int64_t smallest = map_bytes_ + blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
   if (smallest <= memory_bytes_) return {};
   return {StatusCode::kResourceExhausted,
           "memory_bytes=" + std::to_string(memory_bytes_) +
@@ -117,8 +112,18 @@ Report Pipeline::Impl::report() const {
   }
   add_stage("deliver", deliver_probe_);
   report.transforms = parser_->transform_reports();
+  for (std::size_t format = 0; format < inflate_probes_.size(); ++format) {
+    const InflateProbe& probe = inflate_probes_[format];
+    if (probe.file_bytes.load() == 0) continue;
+    report.inflate.push_back({.compression = compression_name(static_cast<Compression>(format)),
+                              .busy_seconds = static_cast<double>(probe.busy_ns.load()) * 1e-9,
+                              .file_bytes = probe.file_bytes.load(),
+                              .bytes = probe.bytes.load()});
+  }
   report.warnings = warnings_.texts();
-  for (std::string& text : shards_->later->texts()) report.warnings.push_back(std::move(text));
+  for (const OpenSource& source : sources_.each) {
+    for (std::string& text : source.later->texts()) report.warnings.push_back(std::move(text));
+  }
   for (const Op* op : ops_in_order(op_)) {
     if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) report.seeds.push_back(*shuffle->options.seed);
   }
@@ -127,7 +132,7 @@ Report Pipeline::Impl::report() const {
   report.skipped_regions = skipped_->first();
   report.consumer_wait_seconds = report.stages.back().starved_seconds;
   report.threads = threads_;
-  const FileProvider* provider = source_options_.read.provider.get();
+  const FileProvider* provider = read().provider.get();
   report.io = provider != nullptr ? provider->name() : "engine";
   report.record_bytes = blocks_.bytes_in_use();
   report.batch_bytes = executor_->ready_bytes();

@@ -19,6 +19,8 @@
 #include "pipeline/dataset_state.h"
 #include "pipeline/executor.h"
 #include "pipeline/op.h"
+#include "pipeline/open_sources.h"
+#include "record/record_map.h"
 #include "record/source.h"
 #include "runtime/fork.h"
 #include "tensor/buffer_pool.h"
@@ -49,7 +51,8 @@ class Pipeline::Impl {
  private:
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
-  Status find_files();
+  Status count_map_memory();
+  const ReadOptions& read() const { return read_options(op_); }
   Status make_threads();
   Status restore(const Position& position, const SourceContext& context);
   void settle_position();
@@ -60,21 +63,21 @@ class Pipeline::Impl {
   const BirthProcess birth_;
 
   // set by start(), constant afterwards
-  std::shared_ptr<ShardList> shards_;
-  SourceOptions source_options_;
+  OpenSources sources_;
   int threads_ = 1;
   int replicas_ = 1;
   int depth_ = 2;
   std::int64_t memory_bytes_ = 0;  // 0 = no limit
+  std::int64_t map_bytes_ = 0;     // of it, for the maps of global shuffles
   double stall_seconds_ = 30;
 
   // own synchronisation
   WarningLog warnings_;
   std::unique_ptr<SkipLog> skipped_;
   StageProbe read_probe_, order_probe_, parse_probe_, deliver_probe_;
+  InflateProbes inflate_probes_;
   TraceRing trace_;
   std::shared_ptr<BufferPool> buffers_ = std::make_shared<BufferPool>();
-  std::shared_ptr<std::atomic<std::int64_t>> source_records_;
   BlockPool blocks_;
   std::unique_ptr<RecordLoader> loader_;
   std::unique_ptr<TaskGroup> work_;

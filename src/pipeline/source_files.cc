@@ -5,18 +5,23 @@
 #include "base/environment.h"
 
 namespace headrace {
+namespace {
 
+// Bytes that the files behind URLs of a pipeline may be read ahead by: a quarter of its budget, up to the engine's own limit.
 std::int64_t remote_read_ahead(const ReadOptions& options, std::optional<std::int64_t> environment_limit) {
   const std::int64_t most = RemoteOptions().read_ahead_bytes;
   const std::optional<std::int64_t> budget = options.memory_bytes ? options.memory_bytes : environment_limit;
   return budget ? std::min(most, *budget / 4) : most;
 }
 
-Result<ShardList> find_source_files(const SourceOp& source) {
+}  // namespace
+
+Result<ShardList> find_source_files(const SourceOp& source, std::int64_t sharers) {
   const ReadOptions& options = source.options;
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::int64_t> limit, environment_memory_limit());
-  FileSpec spec{.items = source.files.items, .is_list = source.files.is_list, .provider = options.provider};
-  spec.remote.read_ahead_bytes = remote_read_ahead(options, limit);
+  FileSpec spec = file_spec(source);
+  spec.provider = options.provider;
+  spec.remote.read_ahead_bytes = remote_read_ahead(options, limit) / sharers;
   if (options.cache_bytes) {
     spec.remote.cache_bytes = *options.cache_bytes;
     spec.remote.cache_dir = options.cache_dir;
@@ -30,6 +35,11 @@ Result<ShardList> find_source_files(const SourceOp& source) {
     }
   }
   return find_shards(spec);
+}
+
+bool reads_local_files(const SourceOp& source) {
+  const std::vector<std::string>& items = source.files.items;
+  return source.options.provider == nullptr && std::none_of(items.begin(), items.end(), is_remote);
 }
 
 }  // namespace headrace

@@ -2,25 +2,98 @@
 
 #include <optional>
 
+#include "batch/global_shuffle.h"
 #include "batch/stages.h"
+#include "pipeline/cardinality.h"
 #include "pipeline/epoch_counter.h"
+#include "pipeline/global_plan.h"
 #include "pipeline/locate.h"
 
 namespace headrace {
 namespace {
 
-// Puts one stage behind another. The id of a stage is its place among the ops that decide the order, so that saved
-// positions do not depend on parse() and the like.
+// Puts one stage behind another. The id of a stage is its place among the ops that decide the order, those of combined
+// datasets first, so that saved positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(std::unique_ptr<RecordStage> source, const SourceContext& context, bool skips_misfits,
+  Wiring(const SourceContext& context, const OpenSources& sources, std::int64_t record_budget_bytes, bool skips_misfits,
          FindMisfits find_misfits)
-      : records_(std::move(source)),
-        blocks_(context.blocks),
-        shards_(context.shards),
-        skipped_(context.skipped),
+      : context_(context),
+        sources_(sources),
+        record_budget_bytes_(record_budget_bytes),
         skips_misfits_(skips_misfits),
         find_misfits_(std::move(find_misfits)) {}
+
+  void add_all(const std::shared_ptr<const Op>& last) {
+    const std::vector<const Op*> ops = ops_in_order(last);
+    const auto* combine = std::get_if<CombineOp>(&ops.front()->arguments);
+    std::size_t next = 0;
+    if (combine != nullptr) {
+      add_combination(*combine);
+      source_records_ = -1;
+    } else {
+      next = add_source(ops);
+    }
+    for (; next < ops.size(); ++next) add(*ops[next], next + 1 < ops.size() ? ops[next + 1] : nullptr);
+  }
+
+  std::unique_ptr<BatchStage> finish() {
+    if (records_) {
+      ++stage_id_;
+      batches_ = make_batch(context(), std::move(records_), 1, false);
+    }
+    return std::move(batches_);
+  }
+
+ private:
+  // The ops that the source stands for.
+  std::size_t add_source(const std::vector<const Op*>& ops) {
+    const OpenSource& source = sources_.each[next_source_++];
+    const std::shared_ptr<Dataset::Shared>& shared = source.chain.shared;
+    source_records_ = shared->source_records;
+    SourceContext context = context_;
+    context.parts = std::make_shared<const ShardParts>(source.assignment.parts);
+    if (source.map != nullptr) {
+      GlobalPlan global = *plan_global_shuffle(ops, source.map->records());
+      global.shuffle.record_budget_bytes = record_budget_bytes_;
+      records_ = make_global_shuffle(context, source.options.read, source.map, global.shuffle);
+      return global.ops;
+    }
+    SourceOptions options = source.options;
+    options.record_budget_bytes = record_budget_bytes_;
+    // Who skips damaged records has said that some may be missing.
+    std::optional<std::int64_t> stated;
+    const auto* cardinality = find_op<CardinalityOp>(source.chain.last);
+    if (cardinality != nullptr && options.read.on_corrupt == OnCorrupt::kRaise) stated = cardinality->records;
+    records_ = make_epoch_counter(make_source(context, options),
+                                  std::shared_ptr<std::atomic<std::int64_t>>(shared, &shared->source_records), stated);
+    return 1;
+  }
+
+  void add_combination(const CombineOp& combine) {
+    std::vector<std::unique_ptr<RecordStage>> inputs;
+    for (const CombinedInput& input : combine.inputs) {
+      add_all(input.last);
+      fused_with_previous_ = false;
+      inputs.push_back(std::move(records_));
+    }
+    ++stage_id_;
+    if (const auto* sample = std::get_if<SampleOp>(&combine.how)) {
+      const SampleOptions& o = sample->options;
+      records_ = make_choose(context(), std::move(inputs),
+                             {.weights = o.weights,
+                              .seed = static_cast<std::uint64_t>(*o.seed),
+                              .rerandomize_each_iteration = o.rerandomize_each_iteration},
+                             o.stop_on_empty);
+    } else if (const auto* choose = std::get_if<ChooseOp>(&combine.how)) {
+      const std::vector<std::int64_t>& choices = choose->options.choices;
+      records_ = make_choose(context(), std::move(inputs),
+                             {.pattern = std::vector<std::uint32_t>(choices.begin(), choices.end())},
+                             choose->options.stop_on_empty);
+    } else {
+      records_ = make_concatenate(std::move(inputs));
+    }
+  }
 
   void add(const Op& op, const Op* next) {
     if (fused_with_previous_) {
@@ -44,7 +117,7 @@ class Wiring {
       fused_with_previous_ = repeat_behind != nullptr;
     } else if (const auto* shard = std::get_if<ShardOp>(&op.arguments)) {
       ++stage_id_;
-      records_ = make_shard(context(), std::move(records_), shard->num_shards, shard->index);
+      if (shard->options.by == ShardBy::kRecord) add_shard(op, *shard);
     } else if (const auto* filter = std::get_if<FilterOp>(&op.arguments)) {
       ++stage_id_;
       records_ = make_filter(context(), std::move(records_), filter->filter);
@@ -66,23 +139,25 @@ class Wiring {
       ++stage_id_;
       batches_ =
           make_batch(context(), std::move(records_), batch->options.size, batch->options.drop_remainder, find_misfits_);
-    }
-  }
-
-  std::unique_ptr<BatchStage> finish() {
-    if (records_) {
+    } else if (const auto* bucket = std::get_if<BucketOp>(&op.arguments)) {
       ++stage_id_;
-      batches_ = make_batch(context(), std::move(records_), 1, false);
+      batches_ = make_bucket_batches(context(), std::move(records_), bucket->options);
     }
-    return std::move(batches_);
   }
 
- private:
   StageContext context() const {
-    StageContext context{.op_id = stage_id_, .blocks = blocks_};
-    context.locate = [shards = shards_](const RecordId& id) { return where_of(id, *shards); };
-    if (skips_misfits_) context.skip = [log = skipped_](const SkippedRegion& region) { return log->add(region); };
+    StageContext context{.op_id = stage_id_, .blocks = context_.blocks};
+    context.locate = [shards = context_.shards](const RecordId& id) { return where_of(id, *shards); };
+    if (skips_misfits_)
+      context.skip = [log = context_.skipped](const SkippedRegion& region) { return log->add(region); };
     return context;
+  }
+
+  void add_shard(const Op& op, const ShardOp& shard) {
+    records_ = make_shard(context(), std::move(records_), shard.num_shards, shard.index);
+    if (!shard.options.drop_remainder) return;
+    const std::optional<std::int64_t> input = stream_elements(op.input, source_records_, false);
+    if (input && *input != kEndless) records_ = make_take(context(), std::move(records_), *input / shard.num_shards);
   }
 
   void add_shuffle(const ShuffleOp& shuffle, std::int64_t epochs) {
@@ -93,46 +168,28 @@ class Wiring {
                              .epochs = epochs});
   }
 
-  std::unique_ptr<RecordStage> records_;
-  std::unique_ptr<BatchStage> batches_;  // once batch() was met
-  BlockPool* const blocks_;
-  const std::shared_ptr<const ShardList> shards_;
-  SkipLog* const skipped_;
+  const SourceContext& context_;
+  const OpenSources& sources_;
+  const std::int64_t record_budget_bytes_;
   const bool skips_misfits_;
   const FindMisfits find_misfits_;
+  std::size_t next_source_ = 0;
+  std::int64_t source_records_ = -1;  // of the chain that is wired; -1 = not known, which no step of it needs
+  std::unique_ptr<RecordStage> records_;
+  std::unique_ptr<BatchStage> batches_;  // once batch() was met
   std::uint32_t stage_id_ = 0;
   bool fused_with_previous_ = false;  // this op is the second half of a fused shuffle and repeat
 };
 
 }  // namespace
 
-SourceOptions source_options(const std::shared_ptr<const Op>& last) {
-  SourceOptions options;
-  options.read = find_op<SourceOp>(last)->options;
-  if (const auto* interleave = find_op<InterleaveOp>(last)) {
-    options.cycle_length = interleave->options.cycle_length;
-    options.block_length = interleave->options.block_length;
-  }
-  // Without a shuffle, records are parsed while what was read is still in the cache. A filter must see them.
-  const auto* shuffle = find_op<ShuffleOp>(last);
-  options.late_reading = shuffle != nullptr && shuffle->options.buffer_size > 1 && find_op<FilterOp>(last) == nullptr;
-  return options;
-}
-
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
-                                        const SourceOptions& options,
-                                        std::shared_ptr<std::atomic<std::int64_t>> source_records,
+                                        const OpenSources& sources, std::int64_t record_budget_bytes,
                                         FindMisfits find_misfits) {
-  // Who skips damaged records has said that some may be missing.
-  std::optional<std::int64_t> stated;
-  const auto* cardinality = find_op<CardinalityOp>(last);
-  if (cardinality != nullptr && options.read.on_corrupt == OnCorrupt::kRaise) stated = cardinality->records;
-  const bool skips_misfits = options.read.on_mismatch == OnMismatch::kSkip;
+  const bool skips_misfits = read_options(last).on_mismatch == OnMismatch::kSkip;
   if (!skips_misfits || find_op<ParseOp>(last) == nullptr) find_misfits = nullptr;
-  Wiring wiring(make_epoch_counter(make_source(context, options), std::move(source_records), stated), context,
-                skips_misfits, std::move(find_misfits));
-  const std::vector<const Op*> ops = ops_in_order(last);
-  for (std::size_t i = 0; i < ops.size(); ++i) wiring.add(*ops[i], i + 1 < ops.size() ? ops[i + 1] : nullptr);
+  Wiring wiring(context, sources, record_budget_bytes, skips_misfits, std::move(find_misfits));
+  wiring.add_all(last);
   return wiring.finish();
 }
 

@@ -1,25 +1,22 @@
 // Wiring: from the ops of a dataset to the chain of stages that hands out record batches.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "batch/batch_stage.h"
 #include "batch/stages.h"
 #include "pipeline/op.h"
+#include "pipeline/open_sources.h"
 #include "record/source.h"
 
 namespace headrace {
 
-/// The source's options as the ops ask for them.
-SourceOptions source_options(const std::shared_ptr<const Op>& last);
-
 /// All stages up to the last one that works on record batches; a shuffle and the repeat beside it become one fused stage.
-/// A dataset without batch() is cut into batches of one record. `source_records` gets the records of an epoch once known.
-/// `find_misfits` is asked with on_mismatch="skip" and a schema.
+/// A dataset without batch() is cut into batches of one record. The Shared of a source's chain gets the records of an epoch
+/// once known, and has them where a step needs them. `find_misfits` is asked with on_mismatch="skip" and a schema.
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
-                                        const SourceOptions& options,
-                                        std::shared_ptr<std::atomic<std::int64_t>> source_records,
+                                        const OpenSources& sources, std::int64_t record_budget_bytes,
                                         FindMisfits find_misfits);
 
 }  // namespace headrace

@@ -1,16 +1,9 @@
 #include "record/framing.h"
 
-#include <algorithm>
-
 #include "base/checksum.h"
 #include "base/wire.h"
 
 namespace headrace {
-
-std::uint64_t length_limit(const ReadOptions& options) {
-  const auto wanted = static_cast<std::uint64_t>(options.max_record_bytes.value_or(UINT32_MAX));
-  return std::min<std::uint64_t>(wanted, UINT32_MAX);
-}
 
 bool header_holds(const std::uint8_t* header) { return mask_crc(crc32c(header, 8)) == load_u32(header + 8); }
 

@@ -15,8 +15,6 @@ constexpr std::size_t kHeaderBytes = 12;
 constexpr std::size_t kFooterBytes = 4;
 constexpr std::size_t kFrameBytes = kHeaderBytes + kFooterBytes;
 
-/// Payload bytes of the longest record that may be read.
-std::uint64_t length_limit(const ReadOptions& options);
 /// True when the checksum of the header at `header` holds.
 bool header_holds(const std::uint8_t* header);
 /// True when the checksum behind the `length` bytes at `payload` holds.

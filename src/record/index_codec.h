@@ -1,4 +1,4 @@
-// The bytes of an index file, format v1 (docs/formats/index.md), and the text of DALI's tfrecord2idx. Pure functions.
+// The bytes of an index file, formats v1 and v2 (docs/formats/index.md), and the text of DALI's tfrecord2idx. Pure functions.
 #pragma once
 
 #include <cstdint>

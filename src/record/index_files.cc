@@ -1,4 +1,6 @@
-// Where index files are, how they are made, and whether one is that of a file as it is now.
+// Where index files are, and how they are made and found.
+#include "record/index_files.h"
+
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -9,13 +11,13 @@
 
 #include "base/environment.h"
 #include "base/fingerprint.h"
-#include "base/wire.h"
-#include "record/framing.h"
 #include "record/index_codec.h"
+#include "record/index_identity.h"
 #include "record/shard_reader.h"
 #include "shard/byte_sink.h"
 #include "shard/file.h"
 #include "shard/remote.h"
+#include "shard/seek_points.h"
 #include "shard/shard_names.h"
 
 namespace headrace {
@@ -24,19 +26,6 @@ namespace {
 constexpr const char* kSuffix = ".hrindex";
 // An index larger than this is not read: some hundred million records.
 constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{1} << 30;
-
-// Of a file that can be read; empty files have words of 0.
-Result<FileIdentity> identity_of(const std::string& path) {
-  HEADRACE_ASSIGN_OR_RETURN(const File file, File::open(path));
-  FileIdentity identity{.bytes = file.size()};
-  if (file.size() < kFrameBytes) return identity;
-  std::uint8_t word[4];
-  HEADRACE_RETURN_IF_ERROR(file.read_at(word, sizeof word, 8).status());
-  identity.first_word = load_u32(word);
-  HEADRACE_RETURN_IF_ERROR(file.read_at(word, sizeof word, file.size() - sizeof word).status());
-  identity.last_word = load_u32(word);
-  return identity;
-}
 
 std::string beside(const std::string& path) {
   const std::string name(base_name(path));
@@ -59,22 +48,6 @@ Result<std::string> cached(const std::string& path) {
   const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
   if (error) return file_failure("cannot find", path, error.value());
   return folder + "/index/" + hex(fingerprint64(absolute)) + kSuffix;
-}
-
-// An index of another program fits a plain file that ends where its last record does and begins with its first.
-Result<bool> fits_plain(const RecordIndex& index, const std::string& path) {
-  HEADRACE_ASSIGN_OR_RETURN(const File file, File::open(path));
-  if (file.size() != index.stream_bytes()) return false;
-  if (index.lengths.empty()) return true;
-  std::uint8_t header[kHeaderBytes];
-  HEADRACE_ASSIGN_OR_RETURN(const std::size_t n, file.read_at(header, sizeof header, 0));
-  return n == sizeof header && header_holds(header) && load_u64(header) == index.lengths.front();
-}
-
-Result<bool> fits(const RecordIndex& index, const std::string& path) {
-  if (!index.identity) return fits_plain(index, path);
-  HEADRACE_ASSIGN_OR_RETURN(const FileIdentity now, identity_of(path));
-  return now == *index.identity;
 }
 
 }  // namespace
@@ -107,14 +80,16 @@ Result<RecordIndex> build_index(const std::string& path, const VerifyOptions& op
     const RecordRun whole{piece.block, 0, static_cast<std::uint32_t>(piece.block->records.size())};
     blocks.release({&whole, 1});
   }
+  if (reader.compression() == Compression::kGzip) {
+    HEADRACE_ASSIGN_OR_RETURN(index.points, find_seek_points(path));
+  }
   HEADRACE_ASSIGN_OR_RETURN(const FileIdentity after, identity_of(path));
   if (after == *index.identity) return index;
   return data_loss("the file was changed while it was read", {.path = path});
 }
 
-Result<std::string> write_index(const std::string& path, IndexPlace place, const VerifyOptions& options) {
+Result<std::string> store_index(const RecordIndex& index, const std::string& path, IndexPlace place) {
   HEADRACE_ASSIGN_OR_RETURN(std::string target, index_path(path, place));
-  HEADRACE_ASSIGN_OR_RETURN(const RecordIndex index, build_index(path, options));
   if (place == IndexPlace::kCache) {
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(target).parent_path(), error);
@@ -127,6 +102,12 @@ Result<std::string> write_index(const std::string& path, IndexPlace place, const
   return target;
 }
 
+Result<std::string> write_index(const std::string& path, IndexPlace place, const VerifyOptions& options) {
+  HEADRACE_RETURN_IF_ERROR(index_path(path, place).status());  // before the file is read
+  HEADRACE_ASSIGN_OR_RETURN(const RecordIndex index, build_index(path, options));
+  return store_index(index, path, place);
+}
+
 Result<RecordIndex> read_index(const std::string& index_path) {
   HEADRACE_ASSIGN_OR_RETURN(const File file, File::open(index_path));
   if (file.size() > kMaxIndexBytes) return data_loss("too large for an index", {.path = index_path});
@@ -135,6 +116,7 @@ Result<RecordIndex> read_index(const std::string& index_path) {
   bytes.resize(n);
   Result<RecordIndex> index = decode_index(bytes);
   if (!index.ok()) return index.status().with({.path = index_path});
+  index->path = index_path;
   return index;
 }
 

@@ -3,9 +3,11 @@
 
 #include <cstdlib>
 
+#include "base/random.h"
 #include "headrace/records.h"
 #include "record/index_codec.h"
 #include "record/record_testing.h"
+#include "record/shard_reader.h"
 
 namespace headrace {
 namespace {
@@ -57,6 +59,29 @@ TEST(IndexCodec, EveryCutAndFlipIsADamage) {
   }
 }
 
+TEST(IndexCodec, SeekPointsMakeFormatV2) {
+  RecordIndex index{FileIdentity{300, 1, 2}, {5, 500}};
+  index.points = {{.stream_offset = 70, .file_offset = 20, .bits = 3, .window = {1, 2, 3}},
+                  {.stream_offset = 400, .file_offset = 250, .bits = 0, .window = {}}};
+  const std::vector<std::uint8_t> whole = encode_index(index);
+  EXPECT_EQ(whole[7], '2');
+  const Result<RecordIndex> read = decode_index(whole);
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ(read->lengths, index.lengths);
+  EXPECT_EQ(read->points, index.points);
+  for (std::size_t i = 1; i < whole.size(); ++i) {
+    const std::vector<std::uint8_t> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_EQ(decode_index(cut).status().code(), StatusCode::kDataLoss) << i;
+  }
+  for (const SeekPoint& wrong :
+       {SeekPoint{.stream_offset = 401, .file_offset = 301},
+        SeekPoint{.stream_offset = 401, .file_offset = 260, .bits = 8},
+        SeekPoint{.stream_offset = 401, .file_offset = 260, .window = std::vector<std::uint8_t>(32'769)}}) {
+    index.points.back() = wrong;
+    EXPECT_EQ(decode_index(encode_index(index)).status().code(), StatusCode::kDataLoss);
+  }
+}
+
 TEST(IndexCodec, TheTextOfDalisTfrecord2idx) {
   const Result<RecordIndex> index = decode_index(bytes_of("0 21\n21 16\n37 1016\n"));
   ASSERT_TRUE(index.ok()) << index.status().to_string();
@@ -91,6 +116,22 @@ TEST_F(Index, IsFoundWhereItWasWritten) {
   EXPECT_EQ(*index_path(folder_.path("train-0"), IndexPlace::kBeside), folder_.path(".train-0.hrindex"));
 }
 
+TEST_F(Index, TheWriterMakesOneThatReadingWouldMake) {
+  for (const CompressionType compression : {CompressionType::kNone, CompressionType::kZlib}) {
+    const std::string name = std::to_string(static_cast<int>(compression));
+    const std::string path = folder_.path(name);
+    auto writer = RecordWriter::open(path, {.compression = compression, .index = true});
+    ASSERT_TRUE(writer.ok());
+    for (std::size_t i = 0; i < 50; ++i) ASSERT_TRUE(writer->write(std::string(i * 70'001 % 300'000, 'x')).ok());
+    EXPECT_FALSE(find_index(path)->has_value());
+    for (int again = 0; again < 2; ++again) ASSERT_TRUE(writer->close().ok());
+    const auto found = find_index(path);
+    ASSERT_TRUE(found.ok() && found->has_value());
+    EXPECT_EQ((*found)->lengths, build_index(path)->lengths);
+    EXPECT_EQ((*found)->path, folder_.path("." + name + ".hrindex"));
+  }
+}
+
 TEST_F(Index, OneOfAnotherStateOfTheFileIsNotFound) {
   const std::string path = folder_.write("a", shard_bytes(0, 9));
   ASSERT_TRUE(write_index(path, IndexPlace::kBeside).ok());
@@ -114,6 +155,41 @@ TEST_F(Index, DalisIsUsedWhenItFits) {
     folder_.write("a.idx", other);
     EXPECT_FALSE(find_index(path)->has_value()) << other;
   }
+}
+
+TEST_F(Index, AGzipShardIsReadFromTheMiddleWithoutWhatStandsBefore) {
+  const std::string path = folder_.path("a");
+  auto writer = RecordWriter::open(path, {.compression = CompressionType::kGzip});
+  ASSERT_TRUE(writer.ok());
+  for (std::size_t i = 0; i < 4000; ++i) {
+    std::string record;
+    while (record.size() < 1000) record += std::to_string(random_u64(i, record.size()));
+    ASSERT_TRUE(writer->write(record).ok());
+  }
+  ASSERT_TRUE(writer->close().ok());
+  ASSERT_TRUE(write_index(path, IndexPlace::kCache).ok());
+  const RecordIndex index = **find_index(path);
+  EXPECT_GE(index.points.size(), 3U);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(1000);
+  file << std::string(1000, 'x');
+  file.close();
+  ShardPlace place{.ordinal = 3000};
+  for (std::size_t i = 0; i < place.ordinal; ++i) place.offset += kFrameBytes + index.lengths[i];
+  BlockPool blocks;
+  ShardReader reader(&blocks, {.path = path}, 0, {}, place);
+  std::size_t records = 0;
+  ReadStep step = ReadStep::kBlock;
+  while (step == ReadStep::kBlock) {
+    ShardPiece piece;
+    step = reader.step(true, &piece);
+    EXPECT_NE(step, ReadStep::kFailed) << piece.failure.to_string();
+    if (step != ReadStep::kBlock) break;
+    records += piece.block->records.size();
+    const RecordRun whole{piece.block, 0, static_cast<std::uint32_t>(piece.block->records.size())};
+    blocks.release({&whole, 1});
+  }
+  EXPECT_EQ(records, 1000U);
 }
 
 TEST_F(Index, ADamagedFileHasNone) {

@@ -15,14 +15,20 @@ constexpr std::size_t kMostFarShards = 32;
 // With so little left, all of a shard is on its way, and the one that follows in its slot can be sent for.
 constexpr std::uint64_t kFarEndBytes = 8 << 20;
 
+ShardParts all_of(const ShardList& shards) {
+  ShardParts parts;
+  for (std::uint32_t shard = 0; shard < shards.files.size(); ++shard) parts.push_back({.shard = shard});
+  return parts;
+}
+
 class InterleaveSource : public RecordStage {
  public:
   InterleaveSource(const SourceContext& context, const SourceOptions& options)
       : shared_(std::make_shared<ReadAhead>(context, options)),
-        shards_(context.shards->files.size()),
+        parts_(context.parts != nullptr ? *context.parts : all_of(*context.shards)),
         block_length_(static_cast<std::uint64_t>(std::max<std::int64_t>(options.block_length, 1))),
         slots_(std::clamp<std::size_t>(static_cast<std::size_t>(std::max<std::int64_t>(options.cycle_length, 1)), 1,
-                                       std::max<std::size_t>(shards_, 1))) {}
+                                       std::max<std::size_t>(parts_.size(), 1))) {}
   ~InterleaveSource() override { reset(); }
 
   Result<std::size_t> pull(std::size_t max_records, std::vector<RecordRun>* runs, const std::stop_token& stop) override;
@@ -34,6 +40,7 @@ class InterleaveSource : public RecordStage {
   // One place of the cycle. `stream` is null when no shard is open in it.
   struct Slot {
     std::shared_ptr<ShardStream> stream;
+    std::size_t part = 0;          // that it reads
     RecordBlock* block = nullptr;  // records [next, next + left) are not yet handed out
     std::uint32_t next = 0;
     std::uint32_t left = 0;
@@ -50,36 +57,37 @@ class InterleaveSource : public RecordStage {
   bool take_ready_slot();
   Status wait(const std::stop_token& stop);
   void open_ahead();
+  const ShardFile& file_of(std::size_t part) const { return shared_->context.shards->files[parts_[part].shard]; }
   bool wants_far_shard() const;
   std::size_t ending_slots() const;
   void reset();
-  std::shared_ptr<ShardStream> make_stream(std::size_t shard, ShardPlace start);
+  void close_slot(Slot* slot);
+  std::shared_ptr<ShardStream> make_stream(std::size_t part, ShardPlace start);
 
   // constant after construction
   const std::shared_ptr<ReadAhead> shared_;
-  const std::size_t shards_;
+  const ShardParts parts_;
   const std::uint64_t block_length_;
 
   // the sequencer's
   std::vector<Slot> slots_;
-  std::deque<std::shared_ptr<ShardStream>> ahead_;  // shards next_shard_, next_shard_ + 1, …
-  std::size_t next_shard_ = 0;
+  std::deque<std::shared_ptr<ShardStream>> ahead_;  // of parts next_part_, next_part_ + 1, …
+  std::size_t next_part_ = 0;
   std::size_t open_ = 0;     // slots with a shard
   std::size_t current_ = 0;  // slot
   std::uint64_t taken_ = 0;  // records handed out of the current slot's turn
   Status failure_;
 };
 
-std::shared_ptr<ShardStream> InterleaveSource::make_stream(std::size_t shard, ShardPlace start) {
-  return std::make_shared<ShardStream>(shared_, static_cast<std::uint32_t>(shard), start);
+std::shared_ptr<ShardStream> InterleaveSource::make_stream(std::size_t part, ShardPlace start) {
+  return std::make_shared<ShardStream>(shared_, parts_[part].shard, start);
 }
 
 bool InterleaveSource::wants_far_shard() const {
   if (ahead_.size() >= kMostFarShards) return false;
-  const std::vector<ShardFile>& files = shared_->context.shards->files;
-  if (files[next_shard_ + ahead_.size()].origin == nullptr) return false;
+  if (file_of(next_part_ + ahead_.size()).origin == nullptr) return false;
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < ahead_.size(); ++i) bytes += files[next_shard_ + i].bytes;
+  for (std::size_t i = 0; i < ahead_.size(); ++i) bytes += file_of(next_part_ + i).bytes;
   return bytes < kFarBytes;
 }
 
@@ -87,7 +95,7 @@ bool InterleaveSource::wants_far_shard() const {
 std::size_t InterleaveSource::ending_slots() const {
   return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [this](const Slot& slot) {
     if (slot.stream == nullptr) return false;
-    const ShardFile& file = shared_->context.shards->files[slot.stream->shard()];
+    const ShardFile& file = file_of(slot.part);
     return file.origin != nullptr && file.bytes < slot.place.offset + kFarEndBytes;
   }));
 }
@@ -95,8 +103,9 @@ std::size_t InterleaveSource::ending_slots() const {
 void InterleaveSource::open_ahead() {
   const std::size_t wanted =
       slots_.size() - open_ + ending_slots() + static_cast<std::size_t>(shared_->options.shards_ahead);
-  while (next_shard_ + ahead_.size() < shards_ && (ahead_.size() < wanted || wants_far_shard())) {
-    ahead_.push_back(make_stream(next_shard_ + ahead_.size(), {}));
+  while (next_part_ + ahead_.size() < parts_.size() && (ahead_.size() < wanted || wants_far_shard())) {
+    const std::size_t part = next_part_ + ahead_.size();
+    ahead_.push_back(make_stream(part, parts_[part].first));
     ahead_.back()->start(ahead_.size());
   }
 }
@@ -113,42 +122,66 @@ void InterleaveSource::leave_slot() {
 }
 
 InterleaveSource::Visit InterleaveSource::open_next(Slot* slot) {
-  if (next_shard_ == shards_) {
+  if (next_part_ == parts_.size()) {
     if (open_ == 0) return Visit::kEnd;
     leave_slot();
     return Visit::kMoved;
   }
   open_ahead();
   slot->stream = std::move(ahead_.front());
-  slot->place = {};
+  slot->part = next_part_;
+  slot->place = parts_[next_part_].first;
   ahead_.pop_front();
-  ++next_shard_;
+  ++next_part_;
   ++open_;
   open_ahead();
   return Visit::kMoved;
 }
 
+void InterleaveSource::close_slot(Slot* slot) {
+  slot->stream.reset();
+  --open_;
+  leave_slot();
+  open_ahead();
+}
+
 InterleaveSource::Visit InterleaveSource::refill(Slot* slot) {
+  const ShardPart& part = parts_[slot->part];
+  if (slot->place.ordinal >= part.end_ordinal) {
+    slot->stream->abandon();
+    close_slot(slot);
+    return Visit::kMoved;
+  }
   ShardPiece piece;
   const ReadStep step = slot->stream->take(&piece);
   if (step == ReadStep::kWouldWait) return Visit::kNotReady;
   for (const SkippedRegion& damage : piece.damage) {
-    if (failure_.ok()) failure_ = shared_->context.skipped->add(damage);
+    const bool is_ours =
+        damage.reason.where().record < 0 || static_cast<std::uint64_t>(damage.reason.where().record) < part.end_ordinal;
+    if (is_ours && failure_.ok()) failure_ = shared_->context.skipped->add(damage);
   }
   if (step == ReadStep::kBlock) {
+    const std::uint64_t first_ordinal = piece.block->first_ordinal;
+    const auto records = static_cast<std::uint32_t>(piece.block->records.size());
+    const std::uint64_t wanted = part.end_ordinal - std::min(part.end_ordinal, first_ordinal);
     slot->block = piece.block;
     slot->next = 0;
-    slot->left = static_cast<std::uint32_t>(piece.block->records.size());
-    if (shared_->context.shards->files[slot->stream->shard()].origin != nullptr) open_ahead();
+    slot->left = static_cast<std::uint32_t>(std::min<std::uint64_t>(records, wanted));
+    if (slot->left < records) {
+      const RecordRun behind{piece.block, slot->left, records - slot->left};
+      shared_->context.blocks->release({&behind, 1});
+    }
+    if (slot->left == 0 && failure_.ok()) {  // a damage reached over the end of the part
+      slot->place.ordinal = first_ordinal;
+      return Visit::kMoved;
+    }
+    if (file_of(slot->part).origin != nullptr) open_ahead();
     return failure_.ok() ? Visit::kReady : Visit::kFailed;
   }
   if (step == ReadStep::kFailed && failure_.ok()) failure_ = piece.failure;
   if (!failure_.ok()) return Visit::kFailed;
   if (slot->place.ordinal == 0 && piece.damage.empty()) warn_of_empty(slot->stream->shard());
-  slot->stream.reset();
-  --open_;
-  leave_slot();
-  open_ahead();
+  close_slot(slot);
   return Visit::kMoved;
 }
 
@@ -240,7 +273,7 @@ void InterleaveSource::reset() {
   for (const auto& stream : ahead_) stream->abandon();
   ahead_.clear();
   if (!held.empty()) shared_->context.blocks->release(held);
-  next_shard_ = 0;
+  next_part_ = 0;
   open_ = 0;
   current_ = 0;
   taken_ = 0;
@@ -253,38 +286,39 @@ void InterleaveSource::begin_epoch(std::uint64_t) {
 }
 
 void InterleaveSource::save(StateDelta* state) {
-  state->words.insert(state->words.end(), {slots_.size(), current_, taken_, next_shard_});
+  state->words.insert(state->words.end(), {slots_.size(), current_, taken_, next_part_});
   for (const Slot& slot : slots_) {
-    const std::uint64_t shard = slot.stream != nullptr ? slot.stream->shard() + std::uint64_t{1} : 0;
-    state->words.insert(state->words.end(), {shard, slot.place.ordinal, slot.place.offset});
+    const std::uint64_t part = slot.stream != nullptr ? slot.part + std::uint64_t{1} : 0;
+    state->words.insert(state->words.end(), {part, slot.place.ordinal, slot.place.offset});
   }
 }
 
 Status InterleaveSource::restore(StateReader* state, RecordFetcher*) {
   reset();
   std::uint64_t slots = 0;
-  std::uint64_t next_shard = 0;
+  std::uint64_t next_part = 0;
   HEADRACE_ASSIGN_OR_RETURN(slots, state->word());
   HEADRACE_ASSIGN_OR_RETURN(current_, state->word());
   HEADRACE_ASSIGN_OR_RETURN(taken_, state->word());
-  HEADRACE_ASSIGN_OR_RETURN(next_shard, state->word());
-  const bool fits = slots == slots_.size() && current_ < slots && taken_ < block_length_ && next_shard <= shards_;
+  HEADRACE_ASSIGN_OR_RETURN(next_part, state->word());
+  const bool fits = slots == slots_.size() && current_ < slots && taken_ < block_length_ && next_part <= parts_.size();
   if (!fits) {
     reset();
     return invalid_argument("the saved position does not fit these shards and this interleave");
   }
-  next_shard_ = next_shard;
+  next_part_ = next_part;
   for (Slot& slot : slots_) {
-    std::uint64_t shard = 0;
-    HEADRACE_ASSIGN_OR_RETURN(shard, state->word());
+    std::uint64_t part = 0;
+    HEADRACE_ASSIGN_OR_RETURN(part, state->word());
     HEADRACE_ASSIGN_OR_RETURN(slot.place.ordinal, state->word());
     HEADRACE_ASSIGN_OR_RETURN(slot.place.offset, state->word());
-    if (shard == 0) continue;
-    if (shard > next_shard_) {
+    if (part == 0) continue;
+    if (part > next_part_) {
       reset();
       return invalid_argument("the saved position names a shard that was not yet open");
     }
-    slot.stream = make_stream(shard - 1, slot.place);
+    slot.part = part - 1;
+    slot.stream = make_stream(slot.part, slot.place);
     ++open_;
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {

@@ -2,6 +2,7 @@
 // tf.data.Dataset.interleave(TFRecordDataset, cycle_length, block_length), written down from TensorFlow 2.21.
 #include <thread>
 
+#include "headrace/records.h"
 #include "record/record_testing.h"
 
 namespace headrace {
@@ -50,9 +51,14 @@ const OrderCase kOrders[] = {
 
 TEST(InterleaveSource, ShardsWithoutRecordsAreOneWarning) {
   const ScratchFolder folder;
-  SourceWorld world(write_shards(folder, {0, 2, 0}));
+  const std::vector<std::string> paths = write_shards(folder, {0, 2, 0});
+  for (const std::size_t empty : {0U, 2U}) {  // the list of files tells only of those of 0 bytes
+    Result<RecordWriter> writer = RecordWriter::open(paths[empty], {.compression = CompressionType::kGzip});
+    ASSERT_TRUE(writer.ok() && writer->close().ok());
+  }
+  SourceWorld world(paths);
   auto list = std::make_shared<ShardList>(*world.shards);
-  for (ShardFile& file : list->files) file.bytes = 20;  // as a compressed file of nothing has
+  for (ShardFile& file : list->files) file.bytes = std::filesystem::file_size(file.path);
   world.shards = std::move(list);
   const auto source = make_source(world.context(), {.cycle_length = 1});
   source->begin_epoch(0);

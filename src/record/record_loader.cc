@@ -1,5 +1,7 @@
 #include "record/record_loader.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 
 #include "base/wire.h"
@@ -10,6 +12,14 @@ namespace {
 
 // A shuffle over a cycle of 16 shards holds records of about twice as many.
 constexpr std::size_t kOpenShards = 64;
+// Who jumps needs any shard at any time, but leaves most of the files that a process may open to others.
+constexpr std::size_t kMostOpenShards = 1024;
+
+std::size_t shards_to_keep_open(bool jumps) {
+  rlimit limit{};
+  if (!jumps || getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOpenShards;
+  return std::clamp<std::size_t>(limit.rlim_cur / 4, kOpenShards, kMostOpenShards);
+}
 
 }  // namespace
 
@@ -40,9 +50,10 @@ Result<std::shared_ptr<const File>> RecordLoader::open(std::uint32_t shard) {
     if (found != open_.rend()) return found->file;
   }
   HEADRACE_ASSIGN_OR_RETURN(File file, File::open(shards_->files[shard].path));
+  if (jumps_) file.will_jump();
   auto shared = std::make_shared<const File>(std::move(file));
   MutexLock lock(mutex_);
-  if (open_.size() == kOpenShards) open_.pop_front();
+  while (open_.size() >= shards_to_keep_open(jumps_)) open_.pop_front();
   open_.push_back({shard, shared});
   return shared;
 }

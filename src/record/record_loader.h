@@ -19,7 +19,9 @@ namespace headrace {
 
 class RecordLoader {
  public:
-  RecordLoader(std::shared_ptr<const ShardList> shards, Verify verify) : shards_(std::move(shards)), verify_(verify) {}
+  /// `jumps`: the files are read at places that do not follow each other, so that the system reads nothing ahead.
+  RecordLoader(std::shared_ptr<const ShardList> shards, Verify verify, bool jumps = false)
+      : shards_(std::move(shards)), verify_(verify), jumps_(jumps) {}
 
   /// Bytes that load() needs for a record of `length` bytes; what is behind the payload may be read.
   static std::size_t room_for(std::uint32_t length);
@@ -37,6 +39,7 @@ class RecordLoader {
 
   const std::shared_ptr<const ShardList> shards_;
   const Verify verify_;
+  const bool jumps_;
   Mutex mutex_;
   std::deque<OpenShard> open_ HEADRACE_GUARDED_BY(mutex_);  // the last one opened is the last
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/wire.h"
+#include "record/length_limit.h"
 
 namespace headrace {
 namespace {
@@ -22,7 +23,7 @@ std::optional<File> open_located(const SourceContext& context, const SourceOptio
   if (!options.late_reading || options.read.on_corrupt != OnCorrupt::kRaise || !may_be_plain) return std::nullopt;
   const ShardFile& listed = context.shards->files[shard];
   if (listed.origin != nullptr) return std::nullopt;
-  Result<File> file = File::open(listed.path);
+  Result<File> file = File::open(listed.path, listed.bytes);
   if (!file.ok() || !file->is_local()) return std::nullopt;
   // Whatever the options verify: the first header must hold, for it tells what kind of file this is.
   std::uint8_t header[kHeaderBytes];

@@ -1,7 +1,11 @@
+#include <utility>
 #include <vector>
 
+#include "headrace/index.h"
 #include "headrace/records.h"
 #include "record/framing.h"
+#include "record/index_files.h"
+#include "record/index_identity.h"
 #include "shard/byte_sink.h"
 
 namespace headrace {
@@ -19,11 +23,21 @@ struct RecordWriter::Impl {
   std::unique_ptr<ByteSink> sink;
   std::vector<std::uint8_t> buffer;  // framed bytes not yet given to the sink
   bool closed = false;
+  std::string path;
+  bool has_index = false;
+  std::vector<std::uint32_t> lengths;  // for the index
 
   Status flush() {
     Status written = sink->write(buffer);
     buffer.clear();
     return written;
+  }
+
+  /// Behind the file: without it, or with one of an older file, there is no index.
+  Status write_index() {
+    RecordIndex index{.lengths = std::move(lengths)};
+    HEADRACE_ASSIGN_OR_RETURN(index.identity, identity_of(path));
+    return store_index(index, path, IndexPlace::kBeside).status();
   }
 };
 
@@ -37,6 +51,8 @@ Result<RecordWriter> RecordWriter::open(const std::string& path, const WriterOpt
   HEADRACE_ASSIGN_OR_RETURN(impl->sink,
                             ByteSink::create(path, static_cast<Compression>(options.compression), options.level));
   impl->buffer.reserve(kBufferBytes);
+  impl->path = path;
+  impl->has_index = options.index;
   return RecordWriter(std::move(impl));
 }
 
@@ -58,6 +74,7 @@ Status RecordWriter::write(std::string_view record) {
     buffer.insert(buffer.end(), payload.begin(), payload.end());
   }
   buffer.insert(buffer.end(), footer, footer + kFooterBytes);
+  if (impl_->has_index) impl_->lengths.push_back(static_cast<std::uint32_t>(payload.size()));
   return {};
 }
 
@@ -66,7 +83,8 @@ Status RecordWriter::close() {
     impl_->closed = true;
     HEADRACE_RETURN_IF_ERROR(impl_->flush());
   }
-  return impl_->sink->close();
+  HEADRACE_RETURN_IF_ERROR(impl_->sink->close());
+  return std::exchange(impl_->has_index, false) ? impl_->write_index() : Status();
 }
 
 }  // namespace headrace

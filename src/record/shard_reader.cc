@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/wire.h"
+#include "headrace/index.h"
+#include "record/length_limit.h"
 #include "shard/content.h"
 
 namespace headrace {
@@ -16,6 +18,8 @@ constexpr std::size_t kLargestBlockBytes = 256 * 1024;
 constexpr std::size_t kRecordsPerBlock = 16;
 // A record whose end cannot be checked against a file size grows from here by doubling.
 constexpr std::uint64_t kFirstGrowthBytes = 4 << 20;
+// Inflating so much takes longer than looking for an index.
+constexpr std::uint64_t kWorthAnIndex = 1 << 20;
 constexpr std::uint64_t kImpossibleLength = std::uint64_t{1} << 62;
 
 Compression compression_of(CompressionType type) { return static_cast<Compression>(type); }
@@ -33,8 +37,8 @@ ShardReader::ShardReader(BlockPool* blocks, ShardFile file, std::uint32_t shard,
       file_(std::move(file)),
       shard_(shard),
       options_(options),
-      scan_options_{.verify = options.verify, .max_length = length_limit(options)},
       start_(start),
+      scan_options_{.verify = options.verify, .max_length = length_limit(options)},
       ordinal_(start.ordinal),
       block_bytes_(kSmallestBlockBytes) {}
 
@@ -94,13 +98,28 @@ Status ShardReader::open() {
   if (!source.ok()) return source.status().with(here());
   source_ = std::move(*source);
   compression_ = source_->compression();
+  if (!source_->remaining()) {
+    HEADRACE_ASSIGN_OR_RETURN(scan_options_.max_length, stream_length_limit(options_));
+  }
   phase_ = Phase::kFraming;
   if (start_.offset > 0) {
-    const Status moved = source_->seek(start_.offset);
+    const Status moved = seek();
     if (!moved.ok()) return moved.with(here());
   }
   next_block(block_bytes_);
   return {};
+}
+
+// A compressed shard is inflated from its beginning, or from the nearest point that its index has. Behind a damage that was
+// passed over an index knows no place, and what is no local file has none.
+Status ShardReader::seek() {
+  const bool skips = options_.on_corrupt == OnCorrupt::kSkip;
+  if (file_.origin != nullptr || skips || compression_ != Compression::kGzip || start_.offset < kWorthAnIndex) {
+    return seek_to(source_.get(), start_.offset, skips);
+  }
+  const Result<std::optional<RecordIndex>> index = find_index(file_.path);
+  if (!index.ok() || !index->has_value()) return source_->seek(start_.offset);
+  return source_->seek_from((*index)->points, start_.offset);
 }
 
 bool ShardReader::fill(bool may_wait) {
@@ -184,10 +203,10 @@ void ShardReader::too_long(std::uint64_t length) {
   if (length >= kImpossibleLength || (remaining && length > unframed() + *remaining)) {
     return truncated({.has_header = true, .length = length});
   }
-  const std::string limit = options_.max_record_bytes && scan_options_.max_length < UINT32_MAX
-                                ? "max_record_bytes = " + std::to_string(scan_options_.max_length)
-                                : "the largest record that is read, 4 GiB - 1 bytes";
-  fail({StatusCode::kResourceExhausted, "a record of " + std::to_string(length) + " bytes is over " + limit, here()});
+  fail(
+      {StatusCode::kResourceExhausted,
+       "a record of " + std::to_string(length) + " bytes is over " + describe_limit(scan_options_.max_length, options_),
+       here()});
 }
 
 void ShardReader::truncated(const Scan& scan) {
@@ -218,24 +237,31 @@ void ShardReader::damaged(Status damage, std::uint64_t claimed_bytes) {
   if (block_ == nullptr) return;
   damage_.push_back({std::move(damage)});
   ++ordinal_;
-  if (!stream_holds()) return finish();
+  if (!member_holds()) return recover();
   claimed_bytes_ = claimed_bytes;
   phase_ = Phase::kResyncing;
   if (claimed_bytes_ == 0) scanned_ += std::min<std::uint64_t>(1, unframed());
 }
 
-bool ShardReader::stream_holds() {
+bool ShardReader::member_holds() {
   if (compression_ == Compression::kNone) return true;
   if (!source_failure_.ok()) return false;
-  if (stream_holds_) return *stream_holds_;
-  stream_holds_ = false;
-  const Result<std::unique_ptr<ByteSource>> again = open_byte_source(file_, compression_);
-  if (!again.ok()) return false;
-  std::vector<std::uint8_t> bytes(kSmallestBlockBytes);
-  Result<std::size_t> n = bytes.size();
-  while (n.ok() && *n > 0) n = (*again)->read(bytes.data(), bytes.size());
-  stream_holds_ = n.ok();
-  return *stream_holds_;
+  if (block_->stream_offset + scanned_ < source_->member_begin())
+    return true;  // those before were checked to their ends
+  const Result<bool> holds = source_->member_holds();
+  return holds.ok() && *holds;
+}
+
+void ShardReader::recover() {
+  scanned_ = filled_;
+  const Result<bool> recovered = source_->recover();
+  if (!recovered.ok()) return fail(recovered.status().with(here()));
+  if (!*recovered) return finish();
+  source_failure_ = Status();
+  source_ended_ = false;
+  claimed_bytes_ = 0;
+  phase_ = Phase::kResyncing;
+  next_block(block_bytes_);
 }
 
 void ShardReader::end_damage() { damage_.back().end = here().offset; }
@@ -274,6 +300,7 @@ void ShardReader::resync() {
     if (!source_ended_ && (!remaining || whole <= unframed() + *remaining)) return next_block(room_for(whole));
   }
   if (!source_ended_) return next_block(block_bytes_);
+  if (!source_failure_.ok()) return recover();
   scanned_ = filled_;
   end_damage();
   finish();
@@ -281,7 +308,6 @@ void ShardReader::resync() {
 
 void ShardReader::next_block(std::uint64_t bytes) {
   const std::size_t tail = unframed();
-  const std::uint64_t stream_offset = block_ != nullptr ? block_->stream_offset + scanned_ : start_.offset;
   if (const std::optional<std::uint64_t> remaining = source_->remaining()) bytes = std::min(bytes, tail + *remaining);
   RecordBlock* next = blocks_->acquire(bytes);
   if (next == nullptr) {
@@ -291,7 +317,7 @@ void ShardReader::next_block(std::uint64_t bytes) {
   if (tail > 0) std::memcpy(next->data, block_->data + scanned_, tail);
   hand_over();
   next->shard = shard_;
-  next->stream_offset = stream_offset;
+  next->stream_offset = source_->position() - tail;
   block_ = next;
   filled_ = tail;
   target_ = bytes;
@@ -327,6 +353,7 @@ void ShardReader::fail(Status failure) {
 
 void ShardReader::close_source() {
   file_position_ = file_position();
+  inflate_cost_ = inflate_cost();
   source_.reset();
 }
 

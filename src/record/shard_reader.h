@@ -19,15 +19,10 @@
 #include "headrace/skipped.h"
 #include "record/block.h"
 #include "record/framing.h"
+#include "record/shard_part.h"
 #include "shard/byte_source.h"
 
 namespace headrace {
-
-/// A place between two records of a shard.
-struct ShardPlace {
-  std::uint64_t ordinal = 0;  ///< of the record behind it
-  std::uint64_t offset = 0;   ///< of that record's header in the uncompressed stream
-};
 
 enum class ReadStep : std::uint8_t { kBlock = 1, kWouldWait, kEnd, kFailed };
 
@@ -47,6 +42,8 @@ class ShardReader {
   ReadStep step(bool may_wait, ShardPiece* piece);
   /// Bytes of the file that were read, compressed or not.
   std::uint64_t file_position() const { return source_ != nullptr ? source_->file_position() : file_position_; }
+  /// What inflating cost up to now.
+  InflateCost inflate_cost() const { return source_ != nullptr ? source_->inflate_cost() : inflate_cost_; }
   /// How the file is compressed; kAuto before the first step().
   Compression compression() const { return compression_; }
 
@@ -62,6 +59,7 @@ class ShardReader {
   /// False: it would have to wait.
   bool may_open_now();
   Status open();
+  Status seek();
   bool fill(bool may_wait);
   void frame();
   void continue_record(const Scan& scan);
@@ -79,9 +77,11 @@ class ShardReader {
   void damaged(Status damage, std::uint64_t claimed_bytes);
   /// Goes on behind a damaged record, if its header is right about where that is.
   void skip_claimed();
-  /// Whether the whole compressed stream is what was written, so that the damage was there before. What a damaged stream still
-  /// gives is not to be trusted: its references make copies of other records, checksums included. Reads it once more.
-  bool stream_holds();
+  /// Whether the bytes around scanned_ are what was written, so that the damage was there before they were compressed. What a
+  /// damaged member still gives is not to be trusted: its references make copies of other records, checksums included.
+  bool member_holds();
+  /// Goes on behind the damaged member, at the next one that inflates, or ends.
+  void recover();
   /// The damage that was found last ends at scanned_.
   void end_damage();
   void close_source();
@@ -94,10 +94,10 @@ class ShardReader {
   const ShardFile file_;
   const std::uint32_t shard_;
   const ReadOptions options_;
-  const ScanOptions scan_options_;
   const ShardPlace start_;
 
   std::unique_ptr<StoredFile> ahead_;  // opened, not yet looked into
+  ScanOptions scan_options_;           // constant once the source is open
   std::unique_ptr<ByteSource> source_;
   Phase phase_ = Phase::kClosed;
   std::uint64_t ordinal_;         // of the record at scanned_
@@ -107,11 +107,11 @@ class ShardReader {
   std::size_t scanned_ = 0;       // bytes of it that are framed or passed over
   std::size_t block_bytes_;       // size of a block of small records
   bool source_ended_ = false;
-  Status source_failure_;             // what ended the source, if not its end
-  std::optional<bool> stream_holds_;  // once it was asked for
-  std::uint64_t claimed_bytes_ = 0;   // of the damaged record at scanned_; see damaged()
+  Status source_failure_;            // what ended the source, if not its end
+  std::uint64_t claimed_bytes_ = 0;  // of the damaged record at scanned_; see damaged()
   Compression compression_ = Compression::kAuto;
   std::uint64_t file_position_ = 0;          // once the source is closed
+  InflateCost inflate_cost_;                 // the same
   RecordBlock* ready_ = nullptr;             // published, to be handed out by this step
   std::vector<SkippedRegion> ready_damage_;  // stands before ready_
   std::vector<SkippedRegion> damage_;        // stands behind ready_

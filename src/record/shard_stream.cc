@@ -1,5 +1,6 @@
 #include "record/shard_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/clock.h"
@@ -22,9 +23,15 @@ std::int64_t payload_bytes(const RecordBlock& block) {
 }  // namespace
 
 ShardStream::ShardStream(std::shared_ptr<ReadAhead> shared, std::uint32_t shard, ShardPlace start)
-    : shared_(std::move(shared)),
-      shard_(shard),
-      locator_(std::in_place, shared_->context, shared_->options, shard, start) {}
+    : shared_(std::move(shared)), shard_(shard) {
+  const SourceOptions& options = shared_->options;
+  if (options.record == RecordKind::kFramed) {
+    locator_.emplace(shared_->context, options, shard, start);
+  } else {
+    file_.emplace(shared_->context.blocks, shared_->context.shards->files[shard], shard, options.record, options.read,
+                  start);
+  }
+}
 
 ShardStream::~ShardStream() { abandon(); }
 
@@ -68,6 +75,7 @@ void ShardStream::submit(bool may_wait, std::uint64_t distance) {
 }
 
 ReadStep ShardStream::read(bool may_wait, ShardPiece* piece) {
+  if (file_) return file_->step(may_wait, piece);
   if (locator_) {
     if (const std::optional<ReadStep> step = locator_->step(may_wait, piece)) return *step;
     reader_.emplace(shared_->context.blocks, shared_->context.shards->files[shard_], shard_, shared_->options.read,
@@ -77,15 +85,28 @@ ReadStep ShardStream::read(bool may_wait, ShardPiece* piece) {
   return reader_->step(may_wait, piece);
 }
 
+std::int64_t ShardStream::count_inflated() {
+  if (!reader_ || shared_->context.inflate == nullptr) return 0;
+  const InflateCost before = std::exchange(counted_, reader_->inflate_cost());
+  if (counted_.file_bytes > before.file_bytes || counted_.bytes > before.bytes) {
+    (*shared_->context.inflate)[static_cast<std::size_t>(reader_->compression())].add(before, counted_);
+  }
+  return counted_.busy_ns - before.busy_ns;
+}
+
 void ShardStream::run(bool may_wait) {
   StageProbe& probe = *shared_->context.probe;
   std::int64_t bytes = 0;
   for (;;) {
     Waiting next;
-    {
-      ProbeTimer timer(may_wait ? probe.starved_ns : probe.busy_ns);
-      next.step = read(may_wait, &next.piece);
-    }
+    const std::int64_t begin_ns = now_ns();
+    next.step = read(may_wait, &next.piece);
+    const std::int64_t read_ns = now_ns() - begin_ns;
+    // A read that may wait does little else, except for what it inflates.
+    const std::int64_t inflate_ns = count_inflated();
+    const std::int64_t busy_ns = may_wait ? std::min(read_ns, inflate_ns) : read_ns;
+    probe.busy_ns.fetch_add(busy_ns, std::memory_order_relaxed);
+    probe.starved_ns.fetch_add(read_ns - busy_ns, std::memory_order_relaxed);
     if (next.step == ReadStep::kWouldWait) return submit(true, 0);
     RecordBlock* block = next.piece.block;
     if (block != nullptr) {

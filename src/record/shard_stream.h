@@ -65,6 +65,8 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   void submit(bool may_wait, std::uint64_t distance);
   void run(bool may_wait);
   ReadStep read(bool may_wait, ShardPiece* piece);
+  /// Puts what reader_ inflated since the last call to the probe; the time of it.
+  std::int64_t count_inflated();
   /// True while less than 1 / `share` of what may be read ahead is there.
   bool has_room(std::int64_t share) const HEADRACE_REQUIRES(shared_->mutex);
   bool start_running() HEADRACE_REQUIRES(shared_->mutex);
@@ -73,8 +75,10 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   const std::shared_ptr<ReadAhead> shared_;
   const std::uint32_t shard_;
   // used by the running task alone
+  std::optional<FileRecord> file_;  // where the shard is one record
   std::optional<RecordLocator> locator_;
   std::optional<ShardReader> reader_;  // once the locator has nothing more to do
+  InflateCost counted_;                // of reader_
   // guarded by shared_->mutex
   std::deque<Waiting> waiting_ HEADRACE_GUARDED_BY(shared_->mutex);
   std::int64_t waiting_blocks_ HEADRACE_GUARDED_BY(shared_->mutex) = 0;

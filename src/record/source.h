@@ -5,6 +5,7 @@
 // shard order is the list's, every epoch. A shard that fails puts its failure at its place in the interleaved sequence.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,12 +13,16 @@
 #include <vector>
 
 #include "headrace/dataset.h"
+#include "record/file_record.h"
 #include "record/known_lengths.h"
 #include "record/record_stage.h"
+#include "record/shard_part.h"
 #include "record/skip_log.h"
+#include "runtime/inflate_probe.h"
 #include "runtime/probe.h"
 #include "runtime/warnings.h"
 #include "runtime/worker_pool.h"
+#include "shard/compression.h"
 #include "shard/file_list.h"
 
 namespace headrace {
@@ -25,6 +30,7 @@ namespace headrace {
 struct SourceOptions {
   // behaviour
   ReadOptions read;
+  RecordKind record = RecordKind::kFramed;
   std::int64_t cycle_length = 1;  ///< 1 = one shard after another
   std::int64_t block_length = 1;
   // performance
@@ -34,9 +40,14 @@ struct SourceOptions {
   bool late_reading = false;             ///< records of plain local shards of large records are only located
 };
 
+class RecordLoader;
+/// By Compression.
+using InflateProbes = std::array<InflateProbe, kCompressions>;
+
 /// What the source uses; all outlive the stage.
 struct SourceContext {
   std::shared_ptr<const ShardList> shards;
+  std::shared_ptr<const ShardParts> parts = nullptr;  ///< what is read, in this order; null: all shards
   BlockPool* blocks = nullptr;
   TaskGroup* work = nullptr;
   TaskGroup* io = nullptr;
@@ -44,7 +55,9 @@ struct SourceContext {
   SkipLog* skipped = nullptr;
   WarningLog* warnings = nullptr;
   StageProbe* probe = nullptr;                      ///< "read"
+  InflateProbes* inflate = nullptr;                 ///< or null: nobody asks
   std::shared_ptr<KnownLengths> lengths = nullptr;  ///< of shards walked once (late_reading)
+  RecordLoader* loader = nullptr;                   ///< whose open shards a global shuffle reads
 };
 
 std::unique_ptr<RecordStage> make_source(const SourceContext& context, const SourceOptions& options);

@@ -4,35 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include "base/environment.h"
+#include "runtime/cgroup.h"
 
 namespace headrace {
 namespace {
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // The smallest quota on the way from this process' cgroup (v2) to the root; 0 = none.
 double cgroup_quota() {
-  std::istringstream lines(read_file("/proc/self/cgroup"));
   double smallest = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind("0::", 0) != 0) continue;
-    std::string group = line.substr(3);
-    for (;;) {
-      const double quota = parse_cpu_max(read_file("/sys/fs/cgroup" + group + "/cpu.max"));
-      if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
-      const auto slash = group.rfind('/');
-      if (slash == std::string::npos || group == "/") break;
-      group.resize(slash);
-    }
+  for (const std::string& text : cgroup_files("cpu.max")) {
+    const double quota = parse_cpu_max(text);
+    if (quota > 0 && (smallest == 0 || quota < smallest)) smallest = quota;
   }
   return smallest;
 }

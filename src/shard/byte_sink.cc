@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "shard/file.h"
+#include "shard/file_failure.h"
 
 namespace headrace {
 namespace {
@@ -20,6 +20,13 @@ constexpr std::size_t kLargestStep = std::size_t{1} << 30;  // what one write() 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+template <class Call>
+int again_if_interrupted(const Call& call) {
+  int result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
 }
 
 // Hidden, so that a pattern or a folder never takes a half-written file for a shard.
@@ -51,7 +58,8 @@ Result<std::unique_ptr<ByteSink>> ByteSink::create(const std::string& path, Comp
   if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return file_failure("cannot write", path, EISDIR);
   std::string temporary = temporary_name(path);
   constexpr mode_t kMode = 0666;  // cut down by the umask
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+  const int descriptor = again_if_interrupted(
+      [&temporary] { return ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode); });
   if (descriptor < 0) return file_failure("cannot create", path, errno);
   return std::unique_ptr<ByteSink>(new ByteSink(path, std::move(temporary), descriptor, std::move(compressor)));
 }
@@ -84,7 +92,8 @@ Status ByteSink::commit() {
   if (compressor_ != nullptr) {
     HEADRACE_RETURN_IF_ERROR(compressor_->run({}, true, to_file()));
   }
-  if (::fsync(descriptor_) != 0) return file_failure("cannot write", path_, errno);
+  const int synced = again_if_interrupted([this] { return ::fsync(descriptor_); });
+  if (synced != 0) return file_failure("cannot write", path_, errno);
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int error = errno;

@@ -18,6 +18,16 @@ Status wrong_compression(const std::string& path, Compression wanted, std::span<
 
 }  // namespace
 
+Status seek_to(ByteSource* source, std::uint64_t offset, bool over_damage) {
+  Status moved = source->seek(offset);
+  while (over_damage && moved.code() == StatusCode::kDataLoss) {
+    HEADRACE_ASSIGN_OR_RETURN(const bool recovered, source->recover());
+    if (!recovered || source->position() > offset) break;
+    moved = source->seek(offset);
+  }
+  return moved;
+}
+
 Result<std::unique_ptr<ByteSource>> open_byte_source(const ShardFile& file, Compression compression) {
   HEADRACE_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> opened, open_stored_file(file));
   return open_byte_source(std::move(opened), compression);

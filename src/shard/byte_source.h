@@ -8,9 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "headrace/index.h"
 #include "headrace/status.h"
+#include "runtime/inflate_probe.h"
 #include "shard/compression.h"
 #include "shard/stored_file.h"
 
@@ -27,14 +30,28 @@ class ByteSource {
   virtual std::optional<Result<std::size_t>> try_read(std::uint8_t* data, std::size_t size) = 0;
   /// Goes to byte `offset` of the uncompressed stream; compressed sources inflate from the start.
   virtual Status seek(std::uint64_t offset) = 0;
-  /// Position in the uncompressed stream.
+  /// The same; sources that inflate begin at the nearest of `points` (in order, of this file) where that is less to do.
+  virtual Status seek_from(std::span<const SeekPoint> /*points*/, std::uint64_t offset) { return seek(offset); }
+  /// Position in the uncompressed stream; see recover().
   virtual std::uint64_t position() const = 0;
+  /// Where the piece of the stream began that can be right while the rest is not: a member of a compressed file.
+  virtual std::uint64_t member_begin() const = 0;
+  /// Whether that member is right to its end, which is read for it, once.
+  virtual Result<bool> member_holds() = 0;
+  /// Leaves the member, which does not hold, and goes on where a later one begins that inflates; false: there is none. Bytes
+  /// behind a damage have no true position: it goes on a good way behind what the damaged member gave, always at the same.
+  virtual Result<bool> recover() = 0;
   /// Bytes left in the uncompressed stream; nothing when that is not known (compressed).
   virtual std::optional<std::uint64_t> remaining() const = 0;
   /// Bytes of the file that were read up to now.
   virtual std::uint64_t file_position() const = 0;
   virtual Compression compression() const = 0;
+  /// What inflating cost up to now; nothing of plain files.
+  virtual InflateCost inflate_cost() const = 0;
 };
+
+/// source->seek(), which goes on with recover() where the stream is damaged before `offset` and `over_damage` is set.
+Status seek_to(ByteSource* source, std::uint64_t offset, bool over_damage);
 
 /// Opens `file`. kAuto looks at the first bytes; an explicit compression wins and is an error where the content differs.
 /// May wait unless it is a local file.

@@ -9,6 +9,7 @@
 namespace headrace {
 
 enum class Compression : std::uint8_t { kAuto = 0, kNone, kGzip, kZlib, kZstd, kSnappy };
+constexpr std::size_t kCompressions = 6;
 
 /// "auto", "none", "gzip", "zlib", "zstd", "snappy".
 const char* compression_name(Compression compression);

@@ -17,7 +17,7 @@
 
 #include "shard/byte_source.h"
 #include "shard/content.h"
-#include "shard/file.h"
+#include "shard/file_failure.h"
 #include "shard/provided_file.h"
 #include "shard/shard_names.h"
 
@@ -118,14 +118,14 @@ bool holds_records(const ShardFile& file) {
   return n.ok() && starts_with_record({head.data(), *n});
 }
 
-// The record files among those of a folder, local or not.
-Result<Candidates> take_records(const std::string& folder, std::vector<ShardFile> files,
-                                std::vector<std::string> left_out) {
+// The files among those of a folder, local or not, that are asked for.
+Result<Candidates> take_files(const std::string& folder, FileKind wanted, std::vector<ShardFile> files,
+                              std::vector<std::string> left_out) {
   Candidates candidates;
   for (ShardFile& file : files) {
     const std::string name(base_name(file.path));
     if (is_side_file(name)) continue;
-    if (holds_records(file)) {
+    if (wanted == FileKind::kAny || holds_records(file)) {
       candidates.files.push_back(std::move(file));
     } else {
       left_out.push_back(name);
@@ -133,7 +133,7 @@ Result<Candidates> take_records(const std::string& folder, std::vector<ShardFile
   }
   std::sort(left_out.begin(), left_out.end());
   if (candidates.files.empty()) {
-    std::string text = "no TFRecord file in the folder";
+    std::string text = wanted == FileKind::kAny ? "no file in the folder" : "no TFRecord file in the folder";
     if (!left_out.empty()) text += "; it holds " + join_some(left_out, kNamedFiles);
     return Status(StatusCode::kNotFound, text, {.path = folder});
   }
@@ -147,7 +147,7 @@ Result<Candidates> take_records(const std::string& folder, std::vector<ShardFile
   return candidates;
 }
 
-Result<Candidates> list_folder(const std::string& folder) {
+Result<Candidates> list_folder(const std::string& folder, FileKind wanted) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir(folder.c_str()), ::closedir);
   if (directory == nullptr) return file_failure("cannot list the folder", folder, errno);
   const std::string base = folder.ends_with('/') ? folder : folder + "/";
@@ -162,11 +162,11 @@ Result<Candidates> list_folder(const std::string& folder) {
       files.push_back({.path = base + name});
     }
   }
-  return take_records(folder, std::move(files), std::move(folders));
+  return take_files(folder, wanted, std::move(files), std::move(folders));
 }
 
 // A single URL: an object, else what a pattern matches, or a folder.
-Result<Candidates> find_behind_url(RemoteFinder* finder, const std::string& url) {
+Result<Candidates> find_behind_url(RemoteFinder* finder, const std::string& url, FileKind wanted) {
   const bool has_lists = !url.starts_with("http");
   if (has_lists && has_glob_characters(url)) {
     HEADRACE_ASSIGN_OR_RETURN(std::vector<ShardFile> files, finder->match(url));
@@ -193,7 +193,7 @@ Result<Candidates> find_behind_url(RemoteFinder* finder, const std::string& url)
     if (!missing.ok()) return missing;
     if (!files.ok()) return files.status();
   }
-  return take_records(url, std::move(*files), {});
+  return take_files(url, wanted, std::move(*files), {});
 }
 
 Status check_items(const FileSpec& spec) {
@@ -205,8 +205,8 @@ Status check_items(const FileSpec& spec) {
   return {};
 }
 
-Result<Candidates> find_local(const std::string& item) {
-  if (is_directory(item)) return list_folder(item);
+Result<Candidates> find_local(const std::string& item, FileKind wanted) {
+  if (is_directory(item)) return list_folder(item, wanted);
   struct stat info {};
   if (::stat(item.c_str(), &info) != 0 && errno == ENOENT && has_glob_characters(item)) return match_pattern(item);
   return Candidates{.files = {{.path = item}}};
@@ -322,7 +322,8 @@ Result<ShardList> find_shards(const FileSpec& spec) {
     candidates.files = look_at_urls(spec.items, finder.get(), &problems);
   } else {
     const std::string& item = spec.items.front();
-    HEADRACE_ASSIGN_OR_RETURN(candidates, finder != nullptr ? find_behind_url(finder.get(), item) : find_local(item));
+    HEADRACE_ASSIGN_OR_RETURN(
+        candidates, finder != nullptr ? find_behind_url(finder.get(), item, spec.kind) : find_local(item, spec.kind));
   }
   const std::size_t count = spec.is_list ? spec.items.size() : candidates.files.size();
   std::vector<std::string> doubles;
@@ -331,7 +332,7 @@ Result<ShardList> find_shards(const FileSpec& spec) {
   list.warnings = std::move(candidates.warnings);
   std::vector<std::string> empty;
   for (const ShardFile& file : list.files) {
-    if (file.bytes == 0) empty.push_back(file.path);
+    if (file.bytes == 0 && spec.kind == FileKind::kRecords) empty.push_back(file.path);
   }
   if (!doubles.empty()) list.warnings.push_back("the same file is read twice: " + join_some(doubles, kNamedFiles));
   if (!empty.empty()) list.warnings.push_back("shards of 0 bytes: " + join_some(empty, kNamedFiles));

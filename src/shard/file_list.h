@@ -14,10 +14,17 @@
 
 namespace headrace {
 
+/// What the files of a folder are asked for.
+enum class FileKind : std::uint8_t {
+  kRecords = 1,  ///< that they hold records, by content; an empty one is worth a warning
+  kAny,          ///< nothing
+};
+
 /// What the user named: one string (path, pattern or folder) or a list of literal paths.
 struct FileSpec {
   std::vector<std::string> items;
   bool is_list = false;
+  FileKind kind = FileKind::kRecords;
   /// Finds and opens them instead of this library; may be null.
   std::shared_ptr<const FileProvider> provider = nullptr;
   RemoteOptions remote = {};

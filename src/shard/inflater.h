@@ -22,6 +22,8 @@ class Inflater {
   virtual void reset() = 0;
   /// Takes from [*in, *in + *in_size), writes to [*out, *out + *out_size); moves all four.
   virtual Outcome step(const std::uint8_t** in, std::size_t* in_size, std::uint8_t** out, std::size_t* out_size) = 0;
+  /// Behind kMemberEnd: bytes that were taken from the input and stand behind the member.
+  virtual std::size_t taken_too_much() const { return 0; }
   virtual const char* reason() const = 0;
 };
 
@@ -31,8 +33,7 @@ std::unique_ptr<Inflater> make_inflater(Compression format);
 
 /// `format` is kGzip or kZlib. Null only when there is no memory.
 std::unique_ptr<Inflater> make_zlib_inflater(Compression format);
-/// ISA-L's, two to three times as fast, for gzip; null for zlib and when the build has none. (At the end of a zlib member it
-/// may hold two bytes of what follows and cannot give them back; a gzip trailer is longer than what it holds.)
+/// ISA-L's, of the same formats, up to twice as fast; null when the build has none.
 std::unique_ptr<Inflater> make_isal_inflater(Compression format);
 /// Null when the build has none.
 std::unique_ptr<Inflater> make_zstd_inflater();

@@ -27,7 +27,7 @@ class LocalFile : public StoredFile {
 
 Result<std::unique_ptr<StoredFile>> open_stored_file(const ShardFile& file) {
   if (file.origin != nullptr) return file.origin->open();
-  HEADRACE_ASSIGN_OR_RETURN(File local, File::open(file.path));
+  HEADRACE_ASSIGN_OR_RETURN(File local, File::open(file.path, file.bytes));
   return std::unique_ptr<StoredFile>(std::make_unique<LocalFile>(std::move(local)));
 }
 

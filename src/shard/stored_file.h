@@ -37,8 +37,8 @@ class ShardOrigin {
 };
 
 struct ShardFile {
-  std::string path;                                     ///< as it is shown: no credentials, no query of a URL
-  std::uint64_t bytes = 0;                              ///< when it was found
+  std::string path;         ///< as it is shown: no credentials, no query of a URL
+  std::uint64_t bytes = 0;  ///< when it was found; of a local file with fewer, reads behind its end fail
   std::shared_ptr<const ShardOrigin> origin = nullptr;  ///< null: the local file `path`
 };
 

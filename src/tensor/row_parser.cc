@@ -133,15 +133,18 @@ inline Status parse_row(const ColumnPlan& plan, RecordBytes record, ParseScratch
 [[gnu::noinline]] Status parse_late_row(const RowParserInput& input, std::size_t row, ParseScratch& scratch) {
   const auto slots = static_cast<std::size_t>(input.plan.slots);
   const std::span notes(input.notes + row * slots, slots);
-  const bool stays = input.plan.points_into_rows || input.rows[row].data() != nullptr;
-  Result<RecordBytes> record = input.rows[row];
-  if (record->data() == nullptr) {
-    record = stays ? input.loader->load_and_keep(row) : input.loader->load(row, &scratch.row);
-    HEADRACE_RETURN_IF_ERROR(record.status());
+  RecordBytes record = input.rows[row];
+  const bool stays = input.plan.points_into_rows || record.data() != nullptr;
+  if (record.data() == nullptr) {
+    const Result<RecordBytes> loaded = stays ? input.loader->load_and_keep(row) : input.loader->load(row, &scratch.row);
+    if (!loaded.ok()) [[unlikely]]
+      return loaded.status();
+    record = *loaded;
   }
-  HEADRACE_RETURN_IF_ERROR(parse_row(input.plan, *record, scratch, notes.data(), input.sums));
+  Status parsed = parse_row(input.plan, record, scratch, notes.data(), input.sums);
+  if (slots == 0 || !parsed.ok()) return parsed;
   HEADRACE_RETURN_IF_ERROR(input.strings->write(input.plan, input.segment.replica, notes, scratch));
-  return stays ? Status() : input.noted->keep(*record, notes, scratch.mode, input.loader);
+  return stays ? Status() : input.noted->keep(record, notes, scratch.mode, input.loader);
 }
 
 // The rows from *row on before `end`; *row stops at the one that fails.

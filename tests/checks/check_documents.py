@@ -91,10 +91,14 @@ def run_python(path, pieces):
 
 
 def _run(command, folder, environment=None):
+    with tempfile.TemporaryDirectory() as cache:
+        return _run_with_cache(command, folder, {**(environment or os.environ), "HEADRACE_CACHE_DIR": cache})
+
+
+def _run_with_cache(command, folder, environment):
+    options = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
     try:
-        result = subprocess.run(
-            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT_SECONDS
-        )
+        result = subprocess.run(command, timeout=TIMEOUT_SECONDS, **options)
     except subprocess.TimeoutExpired:
         return f"still running after {TIMEOUT_SECONDS} s"
     return "" if result.returncode == 0 else (result.stdout + result.stderr)[-3000:]

@@ -18,6 +18,7 @@ BatchStageCase stage_case(const std::string& name, const Wrap& wrap, const Model
                                                 .fail_at = plan.fail_at,
                                                 .block_at = plan.block_at,
                                                 .shards = 3,
+                                                .lists = true,
                                                 .chunk_seed = 11};
                 BatchStageSubject subject;
                 subject.blocks = blocks.get();
@@ -122,6 +123,33 @@ BatchStageCase repeat_case(const std::string& name, int count) {
       [=](const ExpectedBatches& pass) { return repeat_batches_model(pass, count); });
 }
 
+/// Buckets of lists of 0 to 1, 2 to 4, and more values.
+BatchStageCase bucket_case(const std::string& name, const std::vector<std::int64_t>& sizes, bool drop_remainder,
+                           int epochs = 1) {
+  const BucketOptions options{.key = "list", .boundaries = {2, 5}, .sizes = sizes, .drop_remainder = drop_remainder};
+  return stage_case(
+      name,
+      [=](const StageContext& c, auto input) {
+        if (epochs > 1) input = make_repeat(c, std::move(input), epochs);
+        return make_bucket_batches(c, std::move(input), options);
+      },
+      [=](const Expected& epoch) {
+        const Expected stream = repeat_model(epoch, epochs);
+        ExpectedBatches expected{.fails = stream.fails};
+        std::vector<std::vector<std::int64_t>> buckets(3);
+        for (const std::int64_t number : stream.numbers) {
+          const std::int64_t length = number % kFakeLists;
+          const std::size_t at = length < 2 ? 0 : length < 5 ? 1 : 2;
+          buckets[at].push_back(number);
+          if (std::ssize(buckets[at]) == sizes[at]) expected.batches.push_back(std::exchange(buckets[at], {}));
+        }
+        for (const auto& bucket : buckets) {
+          if (!bucket.empty() && !drop_remainder) expected.batches.push_back(bucket);
+        }
+        return expected;
+      });
+}
+
 BatchStageCase shuffled_case(const std::string& name, std::int64_t buffer_size, int epochs, std::size_t size,
                              bool drop_remainder) {
   return stage_case(
@@ -135,6 +163,11 @@ BatchStageCase shuffled_case(const std::string& name, std::int64_t buffer_size, 
 }
 
 const bool kAsked = ask_batch_stages({
+    bucket_case("buckets_of_1", {1, 1, 1}, false),
+    bucket_case("buckets_of_4_3_2", {4, 3, 2}, false),
+    bucket_case("buckets_whole", {4, 3, 2}, true),
+    bucket_case("buckets_large", {20, 100, 5}, false),
+    bucket_case("buckets_over_epochs", {5, 4, 3}, false, 3),
     batch_case("batch1", 1, false),
     batch_case("batch4", 4, false),
     batch_case("batch20", 20, false),

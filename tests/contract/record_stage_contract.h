@@ -224,7 +224,7 @@ inline void ask_restores_behind_every_record(const RecordStageCase& stage_case) 
 
         const Result<DecodedState> decoded = decode_state(encode_state(state));
         ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
-        const RecordStageSubject restored = stage_case.make(plan);
+        RecordStageSubject restored = stage_case.make(plan);
         StateReader reader(decoded->words, &decoded->slots);
         const Status status = restored.stage->restore(&reader, restored.fetcher.get());
         ASSERT_TRUE(status.ok()) << status.to_string();
@@ -234,6 +234,8 @@ inline void ask_restores_behind_every_record(const RecordStageCase& stage_case) 
                                                         whole.records.end()));
         EXPECT_EQ(rest.ended, whole.ended);
         EXPECT_EQ(rest.failure.to_string(), whole.failure.to_string());
+        restored.stage.reset();
+        EXPECT_EQ(restored.blocks->bytes_in_use(), 0) << "what came before the position is not kept either";
       }
     }
   }

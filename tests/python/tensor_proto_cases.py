@@ -101,6 +101,24 @@ def typed_field_of_every_dtype():
         yield Case(f"content of 0 bytes {dtype}", dtype, head(dtype, 2) + field(CONTENT, b"") + values, both)
 
 
+def long_typed_fields():
+    """Of so many values that they are read in blocks, one value a varint of any length."""
+    numbers = [(-1) ** i * (1 << i % 63) + i for i in range(2000)]
+    for dtype, number in [("int64", INT64), ("int32", INT), ("int16", INT), ("int8", INT), ("uint8", INT), ("uint16", INT)]:
+        limits = np.iinfo(dtype)
+        fitting = [value for value in numbers if limits.min <= value <= limits.max]
+        proto = head(dtype, len(fitting)) + packed(number, *(value % 2**64 for value in fitting))
+        yield Case(f"{len(fitting)} values of {dtype}", dtype, proto, array(dtype, fitting))
+    for dtype, number in [("uint64", UINT64), ("uint32", UINT32)]:
+        fitting = [abs(value) % 2**32 if dtype == "uint32" else abs(value) for value in numbers]
+        yield Case(f"{len(fitting)} values of {dtype}", dtype, head(dtype, len(fitting)) + packed(number, *fitting), array(dtype, fitting))
+    low = [value % 2**16 for value in numbers]
+    half = head("float16", len(low)) + packed(HALF, *(value % 2**64 for value in numbers))
+    yield Case("2000 values of float16", "float16", half, np.array(low, np.uint16).view(np.float16))
+    truths = head("bool", len(numbers)) + packed(BOOL, *(i % 3 for i in range(len(numbers))))
+    yield Case("2000 values of bool", "bool", truths, array("bool", [i % 3 for i in range(len(numbers))]))
+
+
 def values():
     f2, i2, s2 = head("float32", 2), head("int64", 2), head("string", 2)
     one_two = array("float32", [1, 2])
@@ -161,6 +179,11 @@ def messages():
     named = varint_field(1, 1) + field(2, field(2, field(2, b"height") + varint_field(1, 1))) + one
     extras = varint_field(3, 9) + named + field(99, b"junk") + group(50, varint_field(1, 1))
     yield Case("version, names, unknown fields, a group", "float32", extras, value)
+    for number, name in ((14, "resource_handle_val"), (15, "variant_val")):
+        for unknown in (varint_field(number, 1), fixed(number, b"1234"), fixed(number, b"12345678"), group(number, b"")):
+            yield Case(f"{name} of wire type {unknown[0] & 7}", "float32", unknown + plain, value)
+        used = plain + field(number, field(2, b"x"))
+        yield Case(f"{name} beside values", "float32", used, f"values in {name}", value)
     for number in (0, 99, 101):
         yield Case(f"dtype {number}", "float32", varint_field(1, number) + shape(1) + one, f"unknown dtype {number}", ERROR)
     yield Case("dtype twice", "float32", varint_field(1, 2) + plain, value)
@@ -178,4 +201,4 @@ def messages():
         yield Case(name, "float32", proto, hint, ERROR)
 
 
-CASES = [*content_of_every_dtype(), *typed_field_of_every_dtype(), *values(), *shapes(), *messages()]
+CASES = [*content_of_every_dtype(), *typed_field_of_every_dtype(), *long_typed_fields(), *values(), *shapes(), *messages()]

@@ -90,3 +90,13 @@ def test_the_command_index(shards):
     first, second = map(json.loads, done.stdout.splitlines())
     assert done.returncode == 1 and first["error"] is None and second["index"] is None
     assert "train-1.tfrecord" in second["error"]
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_the_writer_makes_an_index(tmp_path, compression):
+    path = tmp_path / "train.tfrecord"
+    with hr.TFRecordWriter(path, compression, index=True) as writer:
+        for number in range(10):
+            writer.write(b"x" * number)
+    assert hr.read_index(tmp_path / ".train.tfrecord.hrindex") == list(range(10))
+    assert len(hr.TFRecordDataset(path)) == 10

@@ -3,11 +3,17 @@
 import headrace as hr
 import numpy as np
 import pytest
+from number_shards import write_shard
 from tensor_proto_cases import CASES
 
 
 def parse(spec, values, key="t"):
     return hr.parse_example([hr.make_example({key: value}) for value in values], {key: spec})[key]
+
+
+def image(array):
+    """Shape and bits; strings as they are."""
+    return array.shape, array.tolist() if array.dtype == object else array.tobytes()
 
 
 def tensors(dtype, *arrays):
@@ -21,8 +27,11 @@ def test_tensor_proto(case):
         with pytest.raises(hr.SchemaError, match=case.ours) as caught:
             parse(spec, [case.proto])
         assert caught.value.key == "t" and caught.value.row == 0
+        with pytest.raises(hr.SchemaError, match=case.ours):
+            hr.parse_tensor(case.proto, case.dtype)
         return
     column = parse(spec, [case.proto])
+    assert image(hr.parse_tensor(case.proto, case.dtype).numpy()) == image(column.numpy()[0])
     if case.dtype == "string":
         assert column.numpy()[0].tolist() == case.ours.tolist()
         return
@@ -30,6 +39,16 @@ def test_tensor_proto(case):
     assert found.shape == (1, *case.ours.shape)
     assert column.dtype == case.dtype and found.dtype.name == case.dtype
     assert found.tobytes() == case.ours.tobytes()
+
+
+@pytest.mark.parametrize("dtype", sorted({case.dtype for case in CASES}))
+def test_bad_protos_are_left_out_of_a_pipeline_one_by_one(tmp_path, dtype):
+    """The open dimension makes rows of every length fit."""
+    cases = [case for case in CASES if case.dtype == dtype and (isinstance(case.ours, str) or case.ours.ndim == 1)]
+    path = write_shard(tmp_path / "protos", [hr.make_example({"t": case.proto}) for case in cases])
+    batches = hr.TFRecordDataset(path, on_mismatch="skip").batch(5).parse({"t": hr.TensorFeature([None], dtype)})
+    wanted = np.concatenate([case.ours for case in cases if not isinstance(case.ours, str)])
+    assert image(np.concatenate([batch["t"].flat_values.numpy() for batch in batches])) == image(wanted)
 
 
 def test_ragged_is_the_default():

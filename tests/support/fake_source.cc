@@ -14,20 +14,21 @@ namespace {
 constexpr std::size_t kHeader = 12;
 constexpr std::size_t kFooter = 4;
 
-std::size_t payload_size(std::int64_t number) {
-  return 20 + random_below(0xFA4E, static_cast<std::uint64_t>(number), 40);
+std::size_t payload_size(std::int64_t number, bool lists) {
+  return (lists ? 50 : 20) + random_below(0xFA4E, static_cast<std::uint64_t>(number), 40);
 }
 
 /// Header offsets of the records of the shards, as if they stood in files.
 class Shards {
  public:
-  explicit Shards(const FakeSourceOptions& options) : shards_(std::max<std::uint32_t>(options.shards, 1)) {
+  explicit Shards(const FakeSourceOptions& options)
+      : shards_(std::max<std::uint32_t>(options.shards, 1)), lists_(options.lists) {
     offsets_.resize(shards_);
     std::vector<std::uint64_t> ends(shards_, 0);
     for (std::int64_t i = 0; i < options.records; ++i) {
       const std::size_t shard = static_cast<std::size_t>(i) % shards_;
       offsets_[shard].push_back(ends[shard]);
-      ends[shard] += kHeader + payload_size(i) + kFooter;
+      ends[shard] += kHeader + payload_size(i, lists_) + kFooter;
     }
   }
 
@@ -38,7 +39,8 @@ class Shards {
   /// A published block of the records [first, first + count) of `shard`.
   RecordBlock* make_block(BlockPool* blocks, std::uint32_t shard, std::uint64_t first, std::uint64_t count) const {
     std::size_t bytes = 0;
-    for (std::uint64_t i = first; i < first + count; ++i) bytes += kHeader + payload_size(number(shard, i)) + kFooter;
+    for (std::uint64_t i = first; i < first + count; ++i)
+      bytes += kHeader + payload_size(number(shard, i), lists_) + kFooter;
     RecordBlock* block = blocks->acquire(bytes);
     block->shard = shard;
     block->first_ordinal = first;
@@ -46,7 +48,7 @@ class Shards {
     block->records.clear();
     std::size_t place = 0;
     for (std::uint64_t i = first; i < first + count; ++i) {
-      const std::string payload = fake_payload(number(shard, i));
+      const std::string payload = fake_payload(number(shard, i), lists_);
       place += kHeader;
       std::memcpy(block->data + place, payload.data(), payload.size());
       block->records.push_back({static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(payload.size())});
@@ -62,6 +64,7 @@ class Shards {
   }
 
   std::uint32_t shards_;
+  bool lists_;
   std::vector<std::vector<std::uint64_t>> offsets_;
 };
 
@@ -191,9 +194,13 @@ std::int64_t fake_number(const RecordId& id, std::uint32_t shards) {
   return static_cast<std::int64_t>(id.ordinal * shards + id.shard);
 }
 
-std::string fake_payload(std::int64_t number) {
-  std::string payload = ExampleBuilder().add_int64("n", {&number, 1}).build();
-  const std::size_t padding = payload_size(number) - payload.size();
+std::string fake_payload(std::int64_t number, bool lists) {
+  ExampleBuilder example;
+  example.add_int64("n", {&number, 1});
+  const std::vector<std::int64_t> list(static_cast<std::size_t>(number % kFakeLists));
+  if (lists) example.add_int64("list", list);
+  std::string payload = example.build();
+  const std::size_t padding = payload_size(number, lists) - payload.size();
   payload += {'\x7A', static_cast<char>(padding - 2)};  // an unknown field
   payload.append(padding - 2, ' ');
   return payload;

@@ -27,14 +27,14 @@ constexpr std::int64_t kSlack = 16;
 constexpr std::int64_t kTemporaryLastsSeconds = 3600;
 
 // Closes what it holds; -1 is nothing.
-class Descriptor {
+class OpenedDescriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
+  explicit OpenedDescriptor(int number) : number_(number) {}
+  ~OpenedDescriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  OpenedDescriptor(const OpenedDescriptor&) = delete;
+  OpenedDescriptor& operator=(const OpenedDescriptor&) = delete;
   int number() const { return number_; }
 
  private:
@@ -114,7 +114,7 @@ Status PartCache::write_file(const std::string& path, std::span<const std::uint8
   constexpr mode_t kMode = 0666;  // cut down by the umask
   Status written;
   {
-    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
+    const OpenedDescriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
     if (file.number() < 0) return file_failure("cannot create", temporary, errno);
     const std::uint32_t checksum = crc32c(bytes.data(), bytes.size());
     std::uint8_t footer[kFooterBytes];
@@ -144,7 +144,7 @@ Status PartCache::write(const std::string& name, std::span<const std::uint8_t> b
 Status PartCache::trim(std::int64_t room) {
   const std::string name = folder_ + "/lock";
   constexpr mode_t kMode = 0666;
-  const Descriptor lock(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode));
+  const OpenedDescriptor lock(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode));
   if (lock.number() < 0) return file_failure("cannot write to the cache folder", name, errno);
   if (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return {};  // somebody is at it
   written_ = room;

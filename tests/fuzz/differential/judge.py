@@ -65,6 +65,8 @@ class Judge:
             self.met[reason] += 1
             if reason != rules.TOO_LARGE:
                 differ.append(record)
+            elif self.question.claims_too_much(record) and self.question.ours_accepts([record])[0]:
+                self._find(record, "ours accepts a claim of more than it may fill")
         theirs = self.question.theirs.accepts(asked)
         ours = self.question.ours_accepts(asked)
         differ += [record for record, a, b in zip(asked, ours, theirs) if a != b]

@@ -96,9 +96,9 @@ def _last(entries, keys):
 
 
 def _steps(pieces, names):
-    """The steps of a feature list. Its pieces are joined first, so that one of them may end inside a field."""
+    """The steps of a feature list."""
     steps = []
-    for part in wire.fields(b"".join(pieces)):
+    for part in _fields_of(pieces):
         if part.is_bytes(1):
             steps.append(part.value)
             if part.tag_bytes > 1:
@@ -115,8 +115,9 @@ def _note_absent_kind(key, entries, reading):
 
 
 def _feature(pieces, names):
-    """(kind, values) of a Feature, whose pieces are one message. Lists of one kind are merged; of several kinds the last counts, the others are not read."""
-    kind, lists, number_of_lists = None, [], 0
+    """(kind, values) of a Feature, whose pieces are one message. Lists of one kind are merged, of several kinds the last counts;
+    each of them must be legal by itself."""
+    kind, lists, first, number_of_lists = None, [], None, 0
     try:
         for part in _fields_of(pieces, "list longer than its Feature"):
             if part.wire_type != wire.BYTES or part.number not in KINDS:
@@ -126,8 +127,12 @@ def _feature(pieces, names):
             if part.tag_bytes > 1:
                 names.add("tag longer than it needs")
             number_of_lists += 1
-            if number_of_lists > 1:
+            if number_of_lists == 1:
+                first = part
+            else:
                 names.add("several lists in a Feature")
+                for each in (first, part) if number_of_lists == 2 else (part,):
+                    _check_list(each.number, each.value)
             if part.number != kind:
                 kind, lists = part.number, []
             lists.append(part.value)
@@ -137,6 +142,13 @@ def _feature(pieces, names):
         raise
     # One message: a chunk may follow single values of the list before.
     return NO_KIND if kind is None else (KINDS[kind], tuple(_list(kind, b"".join(lists), names)))
+
+
+def _check_list(kind, message):
+    """Raises what protobuf finds in a list. A value of a wrong wire type is an unknown field to it."""
+    for part in wire.fields(message):
+        if part.is_bytes(1) and kind != BYTES_LIST:
+            _chunk(kind, part.value)
 
 
 def _fields_of(pieces, long_bytes="length beyond its message"):

@@ -33,7 +33,7 @@ TENSOR_FORMS = {
     "tag or length of more than 5 bytes": "no TensorProto",
     "name of a dimension that is no UTF-8": "no TensorProto",
     "values beside tensor_content": "parsed although they do not count",
-    "resource or variant": "parsed although it does not count, and skipped when it has another wire type",
+    "resource or variant": "parsed although it does not count",
 }
 # Faults that TensorFlow does not see.
 FAULTS = {

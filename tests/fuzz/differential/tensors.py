@@ -16,6 +16,7 @@ from .examples import ExampleQuestion, corpus
 from .tensorflow_side import Graph
 
 _MANY = 1_000_000
+_MOST_FILLED = 2**30  # elements: no message that is short enough to be mutated holds so many
 # The field that holds the values of a dtype when they are not in tensor_content, and its limits where it holds more.
 _TYPED = {
     "float32": "float_val",
@@ -59,7 +60,7 @@ def plain_tensor(data):
     names = set()
     try:
         parts = list(wire.fields(data))
-        kept = [part for part in parts if part.number not in _RESOURCE_AND_VARIANT]
+        kept = [part for part in parts if not (part.number in _RESOURCE_AND_VARIANT and part.wire_type == wire.BYTES)]
         if len(kept) < len(parts):
             names.add("resource or variant")
         if any(part.number in _VALUES and part.wire_type not in _VALUES[part.number] for part in kept):
@@ -177,6 +178,10 @@ class TensorQuestion:
         proto = proto_of(self.written(self.read(record)))
         return rules.TOO_LARGE if proto is not None and largest(proto) > _MANY else None
 
+    def claims_too_much(self, record):
+        """Of a record that is TOO_LARGE: must headrace refuse it?"""
+        return elements_of(proto_of(self.written(self.read(record)))) > _MOST_FILLED
+
     def value_rule(self, read):
         proto = proto_of(self.written(read))
         return None if proto is None or proto.dtype != NUMBERS[self.dtype] else tensor_rule(proto, self.dtype, read.names)
@@ -229,6 +234,9 @@ class NestedTensors(ExampleQuestion):
     def not_asked(self, record):
         proto = self._proto(self.read(record))
         return rules.TOO_LARGE if proto is not None and largest(proto) > _MANY else super().not_asked(record)
+
+    def claims_too_much(self, record):
+        return elements_of(self._proto(self.read(record))) > _MOST_FILLED
 
     def value_rule(self, read):
         proto = self._proto(read)

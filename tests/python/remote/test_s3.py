@@ -86,6 +86,13 @@ def test_a_folder_is_its_record_files(put, client):
         assert dataset.check() == ["left out of the folder: notes.txt"]
 
 
+def test_whole_files_of_a_folder(client):
+    for key, body in {"train/b.png": b"two", "train/a.txt": b"one", "train/empty": b"", "train/_SUCCESS": b"x", "train/c/d": b"y"}.items():
+        client.put_object(Bucket="data", Key=key, Body=body)
+    files = hr.FileDataset("s3://data/train/")
+    assert (len(files), list(files), files.check()) == (3, [b"one", b"two", b""], [])
+
+
 def test_a_folder_that_lacks_a_shard(put):
     put("train/x-00000-of-00002")
     with pytest.raises(FileNotFoundError, match="x-00001-of-00002"):

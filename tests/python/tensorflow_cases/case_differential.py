@@ -9,8 +9,11 @@ import pytest
 _FUZZ = Path(__file__).parents[2] / "fuzz"
 sys.path[:0] = [str(_FUZZ), str(Path(__file__).parents[1])]
 
-from differential import judge, reading, wire
+from differential import judge, protobuf_side, reading, wire
+from differential.examples import ExampleQuestion
+from differential.mutations import mutate
 from differential.questions import questions
+from differential.sequences import SequenceQuestion
 from wire_bytes import field, group, varint, varint_field
 
 import headrace as hr
@@ -32,6 +35,22 @@ def test_records_without_damage_are_accepted(name):
     own = [record for record in list(question.seeds(random.Random(1)))[:16] if question.not_asked(record) is None]
     assert own and question.theirs.accepts(own).all() and question.ours_accepts(own).all()
     assert question.same(own, own)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, question in QUESTIONS.items() if isinstance(question, (ExampleQuestion, SequenceQuestion))]
+)
+def test_readings_are_protobufs(name):
+    """What the judge holds against both readers is what protobuf itself reads."""
+    question, generator = QUESTIONS[name], random.Random(f"3 {name}")
+    seeds = list(question.seeds(generator))
+    alike = 0
+    for _ in range(300):
+        record = mutate(generator.choice(seeds), seeds, generator)
+        difference = protobuf_side.difference(record, isinstance(question, SequenceQuestion))
+        assert not difference, f"{difference}: {record.hex()}"
+        alike += difference is not None
+    assert alike > 200
 
 
 def examined(record, name="lists"):
@@ -87,6 +106,20 @@ def test_single_floats_beyond_the_shape_do_not_reach_tensorflow(monkeypatch):
     judged = examined(record)
     assert not judged.findings and judged.met == {"single floats beyond the shape": 1}
     assert record not in seen and len(seen) == 1
+
+
+def test_a_claim_that_tensorflow_is_not_asked_about_must_be_refused(monkeypatch):
+    from tensor_proto_cases import head
+
+    question = QUESTIONS["parse_tensor float32"]
+    claim = head("float32", 2**40)
+    judged = judge.Judge(question, random.Random(1))
+    judged.judge([claim])
+    assert not judged.findings and judged.met == {"tensor of a million elements": 1}
+    monkeypatch.setattr(question, "ours_accepts", lambda records: [True] * len(records))
+    judged.judge([claim])
+    (finding,) = judged.findings
+    assert finding.record == claim and "claim" in finding.what
 
 
 def test_a_reading_is_written_in_the_plainest_form():
