@@ -19,6 +19,7 @@ FORMS = {
     "damage behind the list of a Feature": "not looked at",
     "chunk behind single values": "Can't parse serialized Example",
     "key twice, the last without a kind": "dense features take the earlier value",
+    "earlier value of a key in an unusual form": "read as if it counted: the record fails",
 }
 # The other parser, of SequenceExamples: section 7.
 SEQUENCE_FORMS = {
