@@ -42,6 +42,7 @@ _VALUES = {
     **{number: (wire.BYTES,) for number in (8, 18)},
 }
 _FIELDS = sorted({*_TYPED.values(), "float8_val"})
+_LIMITS_OF_32_BITS = {7: (-(2**31), 2**31 - 1), 16: (0, 2**32 - 1)}
 
 
 def proto_of(data):
@@ -65,6 +66,8 @@ def plain_tensor(data):
             names.add("resource or variant")
         if any(part.number in _VALUES and part.wire_type not in _VALUES[part.number] for part in kept):
             names.add("value of a wrong wire type")
+        if any(_is_cut_to_32_bits(part) for part in kept):
+            names.add("more than 32 bits")
         contents = [part.value for part in kept if part.is_bytes(_CONTENT)]
         if contents and contents[-1] and any(part.number in _VALUES for part in kept):
             names.add("values beside tensor_content")
@@ -72,6 +75,15 @@ def plain_tensor(data):
         return b"".join(_short(part, names, 0) for part in kept), names
     except wire.Malformed:
         return data, set()
+
+
+def _is_cut_to_32_bits(part):
+    """Whether protobuf takes the low bits of a value of int_val or uint32_val."""
+    if part.number not in _LIMITS_OF_32_BITS or part.wire_type not in _VALUES[part.number]:
+        return False
+    least, most = _LIMITS_OF_32_BITS[part.number]
+    values = wire.varints(part.value) if part.wire_type == wire.BYTES else [part.value]
+    return any(not least <= (reading.signed(value) if least else value) <= most for value in values)
 
 
 def _short(part, names, depth):
@@ -132,6 +144,8 @@ def tensor_rule(proto, dtype, names):
         return "complex number without its second half"
     if len(values) > parts * elements_of(proto):
         return "more values than elements"
+    if typed in ("int_val", "uint32_val") and "more than 32 bits" in names:
+        return "int_val out of range"
     if typed == "int_val":
         limits = np.iinfo(dtype)
         if any(not limits.min <= value <= limits.max for value in values):
