@@ -66,12 +66,12 @@ def plain_tensor(data):
             names.add("resource or variant")
         if any(part.number in _VALUES and part.wire_type not in _VALUES[part.number] for part in kept):
             names.add("value of a wrong wire type")
-        if any(_is_cut_to_32_bits(part) for part in kept):
-            names.add("more than 32 bits")
         contents = [part.value for part in kept if part.is_bytes(_CONTENT)]
         if contents and contents[-1] and any(part.number in _VALUES for part in kept):
             names.add("values beside tensor_content")
             kept = [part for part in kept if part.number not in _VALUES]
+        if any(_is_cut_to_32_bits(part) for part in kept):
+            names.add("more than 32 bits")
         return b"".join(_short(part, names, 0) for part in kept), names
     except wire.Malformed:
         return data, set()
