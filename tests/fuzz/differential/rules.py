@@ -52,7 +52,7 @@ VALUES = {
     "more values than elements": "the rest is dropped in silence (section 8)",
     "values in the field of another type": "zeros (section 8)",
     "value of a wrong wire type": "skipped like an unknown field: zeros",
-    "int_val out of range": "wraps to the low bits (section 8)",
+    "int_val out of range": "wraps to the low bits (section 8); of uint32_val too",
     "complex number without its second half": "the odd part is dropped (section 8)",
     "unknown rank": "ignored (section 8)",
 }
