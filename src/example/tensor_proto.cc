@@ -167,7 +167,7 @@ Status read_tensor_proto(Bytes proto, TensorProtoView* view) {
   WireField field;
   while (fields.next(&field)) {
     if (field.is(TensorFields::kDtype, WireType::kVarint)) {
-      dtype = field.value;
+      dtype = static_cast<std::uint32_t>(field.value);  // an enum has 32 bits
     } else if (field.is(TensorFields::kShape, WireType::kBytes)) {
       HEADRACE_RETURN_IF_ERROR(read_shape(field.bytes, proto, view));
     } else if (field.is(TensorFields::kContent, WireType::kBytes)) {

@@ -290,6 +290,7 @@ TEST(TensorProto, UnsupportedDtypesAreNamed) {
   expect_failure<float>(varint_field(1, 11) + dims({1}), "qint8 is not supported");
   expect_failure<float>(varint_field(1, 0) + dims({1}), "unknown dtype 0");
   expect_failure<float>(varint_field(1, 101) + dims({1}), "unknown dtype 101");
+  expect_values<float>(varint_field(1, (std::uint64_t{1} << 32) + 1) + dims({1}) + fixed32_field(5, 7), {7});
   expect_failure<float>(dims({1}) + bytes_field(4, "1234"), "unknown dtype 0");
 }
 

@@ -186,6 +186,7 @@ def messages():
         yield Case(f"{name} beside values", "float32", used, f"values in {name}", value)
     for number in (0, 99, 101):
         yield Case(f"dtype {number}", "float32", varint_field(1, number) + shape(1) + one, f"unknown dtype {number}", ERROR)
+    yield Case("dtype 2^32 + 1", "float32", varint_field(1, 2**32 + 1) + shape(1) + one, value)
     yield Case("dtype twice", "float32", varint_field(1, 2) + plain, value)
     content = head("float32", 1) + field(CONTENT, b"12345678") + field(CONTENT, floats(1))
     yield Case("content twice", "float32", content, value)

@@ -62,6 +62,7 @@ def _read(record, keys, list_keys, reading, entries):
     for key, value in _last(entries, keys).items():
         reading.features[key] = _feature(value, names)
         _note_absent_kind(key, entries, reading)
+        _note_earlier_values(key, entries, names)
     for key, value in _last(list_entries, list_keys or ()).items():
         reading.lists[key] = [_feature([step], names) for step in _steps(value, names)]
 
@@ -112,6 +113,18 @@ def _note_absent_kind(key, entries, reading):
     values = [value for each, value in entries if each == key]
     if len(values) > 1 and reading.features[key] == NO_KIND:
         reading.names.add("key twice, the last without a kind")
+
+
+def _note_earlier_values(key, entries, names):
+    """Values of a key before its last one do not count; TensorFlow reads them all the same."""
+    for value in [value for each, value in entries if each == key][:-1]:
+        seen = set()
+        try:
+            _feature(value, seen)
+        except Malformed:
+            seen.add("malformed")
+        if seen:
+            names.add("earlier value of a key in an unusual form")
 
 
 def _feature(pieces, names):

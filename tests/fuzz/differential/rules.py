@@ -19,6 +19,7 @@ FORMS = {
     "damage behind the list of a Feature": "not looked at",
     "chunk behind single values": "Can't parse serialized Example",
     "key twice, the last without a kind": "dense features take the earlier value",
+    "earlier value of a key in an unusual form": "read as if it counted: the record fails",
 }
 # The other parser, of SequenceExamples: section 7.
 SEQUENCE_FORMS = {
@@ -51,7 +52,7 @@ VALUES = {
     "more values than elements": "the rest is dropped in silence (section 8)",
     "values in the field of another type": "zeros (section 8)",
     "value of a wrong wire type": "skipped like an unknown field: zeros",
-    "int_val out of range": "wraps to the low bits (section 8)",
+    "int_val out of range": "wraps to the low bits (section 8); of uint32_val too",
     "complex number without its second half": "the odd part is dropped (section 8)",
     "unknown rank": "ignored (section 8)",
 }

@@ -42,6 +42,7 @@ _VALUES = {
     **{number: (wire.BYTES,) for number in (8, 18)},
 }
 _FIELDS = sorted({*_TYPED.values(), "float8_val"})
+_LIMITS_OF_32_BITS = {7: (-(2**31), 2**31 - 1), 16: (0, 2**32 - 1)}
 
 
 def proto_of(data):
@@ -69,9 +70,20 @@ def plain_tensor(data):
         if contents and contents[-1] and any(part.number in _VALUES for part in kept):
             names.add("values beside tensor_content")
             kept = [part for part in kept if part.number not in _VALUES]
+        if any(_is_cut_to_32_bits(part) for part in kept):
+            names.add("more than 32 bits")
         return b"".join(_short(part, names, 0) for part in kept), names
     except wire.Malformed:
         return data, set()
+
+
+def _is_cut_to_32_bits(part):
+    """Whether protobuf takes the low bits of a value of int_val or uint32_val."""
+    if part.number not in _LIMITS_OF_32_BITS or part.wire_type not in _VALUES[part.number]:
+        return False
+    least, most = _LIMITS_OF_32_BITS[part.number]
+    values = wire.varints(part.value) if part.wire_type == wire.BYTES else [part.value]
+    return any(not least <= (reading.signed(value) if least else value) <= most for value in values)
 
 
 def _short(part, names, depth):
@@ -132,6 +144,8 @@ def tensor_rule(proto, dtype, names):
         return "complex number without its second half"
     if len(values) > parts * elements_of(proto):
         return "more values than elements"
+    if typed in ("int_val", "uint32_val") and "more than 32 bits" in names:
+        return "int_val out of range"
     if typed == "int_val":
         limits = np.iinfo(dtype)
         if any(not limits.min <= value <= limits.max for value in values):
