@@ -24,7 +24,7 @@ from collections.abc import Mapping as _Mapping
 from . import errors
 from ._core import Batch, BytesColumn, DenseColumn, JaggedColumn, Ragged, Slice, Sparse, __version__
 from .combine import choose_from_datasets, sample_from_datasets
-from .dataset import Dataset, FileDataset, TFRecordDataset
+from .dataset import Dataset
 from .dtypes import (
     DType,
     bfloat16,
@@ -76,6 +76,7 @@ from .pipeline import Pipeline
 from .records import TFRecordWriter, list_file, make_example, make_tensor, open_records
 from .sequences import parse_sequence_example, parse_single_sequence_example
 from .settings import Setting, apply_log_level as _apply_log_level, environment
+from .sources import FileDataset, TFRecordDataset
 from .structure import rest, weight
 from .transforms import (
     bucketize,

@@ -7,11 +7,12 @@ from typing import Any
 
 from . import _core, arguments, spec_text
 from .content import recognise
-from .dataset import Dataset, TFRecordDataset
+from .dataset import Dataset
 from .dtypes import as_dtype
 from .errors import ArgumentError, SchemaError
 from .features import FixedLenFeature, RawFeature, TensorFeature, VarLenFeature
 from .images import inferred_image
+from .sources import TFRecordDataset
 
 # Shards that are looked into at once, so that the first records are not those of one file alone.
 _SHARDS = 16

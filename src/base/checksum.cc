@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/checksum_kernels.h"
+#include "base/checksum_moves.h"
 #include "base/cpu.h"
 #include "base/wire.h"
 
@@ -13,14 +14,12 @@
 namespace headrace {
 namespace {
 
-constexpr std::uint32_t kPolynomial = 0x82F63B78U;  // Castagnoli, reflected
-
 // kTables[k][b]: the effect of byte b followed by k zero bytes.
 constexpr auto kTables = [] {
   std::array<std::array<std::uint32_t, 256>, 8> tables{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     std::uint32_t crc = byte;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
+    for (int bit = 0; bit < 8; ++bit) crc = crc32c_times_x(crc);
     tables[0][byte] = crc;
   }
   for (std::size_t k = 1; k < 8; ++k) {

@@ -5,8 +5,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include <array>
-
+#include "base/checksum_moves.h"
 #include "base/wire.h"
 #endif
 
@@ -17,17 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxLaneWords = 128;
 
-// kShift[m] = x^(64 m - 33) mod P, reflected. With it crc32(0, clmul(crc, kShift[m])) is crc moved over m words: the product
-// of two reflected 32-bit values stands one bit too low in 64 bits, and the instruction multiplies by x^32.
-constexpr auto kShift = [] {
-  std::array<std::uint32_t, 2 * kMaxLaneWords + 1> shift{};
-  std::uint32_t value = 1;  // x^31
-  for (std::size_t m = 1; m < shift.size(); ++m) {
-    shift[m] = value;
-    for (int bit = 0; bit < 64; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0x82F63B78U : 0);
-  }
-  return shift;
-}();
+constexpr auto kMoves = crc32c_moves<2 * kMaxLaneWords>();
 
 __attribute__((target("sse4.2,pclmul"))) inline std::uint64_t multiply(std::uint64_t crc, std::uint32_t by) {
   const __m128i product =
@@ -55,7 +44,7 @@ __attribute__((target("sse4.2,pclmul"))) std::uint32_t crc32c_sse42(std::uint32_
       crc1 = _mm_crc32_u64(crc1, load_u64(second + i));
       crc2 = _mm_crc32_u64(crc2, load_u64(third + i));
     }
-    const std::uint64_t moved = multiply(crc, kShift[2 * words]) ^ multiply(crc1, kShift[words]);
+    const std::uint64_t moved = multiply(crc, kMoves[2 * words]) ^ multiply(crc1, kMoves[words]);
     crc = _mm_crc32_u64(0, moved) ^ crc2;
     data += 24 * words;
     size -= 24 * words;

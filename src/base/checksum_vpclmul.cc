@@ -6,8 +6,8 @@
 #include <immintrin.h>
 
 #include <algorithm>
-#include <array>
 
+#include "base/checksum_moves.h"
 #include "base/wire.h"
 #endif
 
@@ -30,7 +30,7 @@ constexpr std::size_t kFewestBytes = kFrontBytes + 2 * kRoundBytes;  // for less
 // x^n mod P; bit 31 is x^0, as everywhere here.
 constexpr std::uint32_t power(std::size_t n) {
   std::uint32_t value = 0x80000000U;
-  while (n-- > 0) value = (value >> 1) ^ ((value & 1) != 0 ? 0x82F63B78U : 0);
+  while (n-- > 0) value = crc32c_times_x(value);
   return value;
 }
 
@@ -47,16 +47,7 @@ constexpr Fold kOverVectors = fold_over(8 * kFrontBytes);
 constexpr Fold kOverVector = fold_over(8 * kVectorBytes);
 constexpr Fold kOverHalf = fold_over(8 * kVectorBytes / 2);
 
-// kMove[m] = x^(64 m - 33): moves a crc over m words, see checksum_sse42.cc.
-constexpr auto kMove = [] {
-  std::array<std::uint32_t, 2 * kMostRounds * kLaneWords + 1> move{};
-  std::uint32_t value = 1;  // x^31
-  for (std::size_t m = 1; m < move.size(); ++m) {
-    move[m] = value;
-    for (int bit = 0; bit < 64; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0x82F63B78U : 0);
-  }
-  return move;
-}();
+constexpr auto kMoves = crc32c_moves<2 * kMostRounds * kLaneWords>();
 
 HEADRACE_VPCLMUL inline __m256i load(const std::uint8_t* data) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(data));
@@ -77,7 +68,7 @@ HEADRACE_VPCLMUL inline __m256i folded(__m256i value, __m256i by, __m256i next) 
 
 HEADRACE_VPCLMUL inline std::uint64_t moved(std::uint64_t crc, std::size_t words) {
   const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(static_cast<long long>(crc)),
-                                               _mm_cvtsi32_si128(static_cast<int>(kMove[words])), 0);
+                                               _mm_cvtsi32_si128(static_cast<int>(kMoves[words])), 0);
   return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
 }
 

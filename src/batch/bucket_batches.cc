@@ -13,9 +13,6 @@
 namespace headrace {
 namespace {
 
-/// Records held for all buckets.
-constexpr std::int64_t kMaxHeld = std::int64_t{1} << 31;
-
 class BucketCutter final : public BatchStage {
  public:
   BucketCutter(const StageContext& context, std::unique_ptr<RecordStage> input, const BucketOptions& options)
@@ -169,14 +166,9 @@ class BucketCutter final : public BatchStage {
 
   /// Rows that fill no batch are dropped; a failure behind them tells how many.
   void withhold() {
-    std::size_t held = 0;
-    for (const Bucket& bucket : buckets_) held += bucket.size();
-    if (held > 0 && !failure_.ok()) {
-      failure_ = Status(failure_.code(),
-                        failure_.message() + " (" + std::to_string(held) + (held == 1 ? " record" : " records") +
-                            " before it withheld: drop_remainder is set)",
-                        failure_.where());
-    }
+    std::int64_t held = 0;
+    for (const Bucket& bucket : buckets_) held += std::ssize(bucket);
+    failure_ = with_withheld(failure_, held);
     release_all();
   }
 

@@ -100,13 +100,7 @@ class BatchCutter final : public BatchStage {
 
   /// Rows that do not fill a batch are dropped; a failure behind them tells how many.
   void withhold() {
-    if (pending_.rows > 0 && !failure_.ok()) {
-      failure_ =
-          Status(failure_.code(),
-                 failure_.message() + " (" + std::to_string(pending_.rows) +
-                     (pending_.rows == 1 ? " record" : " records") + " before it withheld: drop_remainder is set)",
-                 failure_.where());
-    }
+    failure_ = with_withheld(failure_, pending_.rows);
     drop_pending();
   }
 

@@ -24,4 +24,13 @@ inline Status nothing_to_repeat() {
   return invalid_argument("no record in any shard: repeat() without a count would never hand out a record");
 }
 
+/// `failure`, which tells that `rows` records before it, that do not fill a batch, are not handed out.
+inline Status with_withheld(const Status& failure, std::int64_t rows) {
+  if (rows == 0 || failure.ok()) return failure;
+  return Status(failure.code(),
+                failure.message() + " (" + std::to_string(rows) + (rows == 1 ? " record" : " records") +
+                    " before it withheld: drop_remainder is set)",
+                failure.where());
+}
+
 }  // namespace headrace

@@ -54,9 +54,23 @@ void cut_to_fewest(const ShardOp& share, const std::vector<RecordIndex>& all, As
   std::erase_if(assignment->parts, [](const ShardPart& part) { return part.end_ordinal == 0; });
 }
 
+// All, or those of this worker's files.
+std::vector<std::uint32_t> deciding_shards(const std::shared_ptr<const Op>& last, const ShardList& shards) {
+  const ShardOp* share = find_source_share(last);
+  const bool own_files = share != nullptr && share->options.by == ShardBy::kFile && !share->options.drop_remainder;
+  const std::size_t step = own_files ? static_cast<std::size_t>(share->num_shards) : 1;
+  std::vector<std::uint32_t> wanted;
+  for (std::size_t shard = own_files ? static_cast<std::size_t>(share->index) : 0; shard < shards.files.size();
+       shard += step) {
+    wanted.push_back(static_cast<std::uint32_t>(shard));
+  }
+  return wanted;
+}
+
 }  // namespace
 
 std::string needs_indexes(const std::shared_ptr<const Op>& last, bool records_are_known) {
+  if (reads_whole_files(last)) return {};
   for (const Op* op : ops_in_order(last)) {
     const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments);
     if (shuffle != nullptr && shuffle->options.global) return "shuffle(\"global\")";
@@ -70,20 +84,12 @@ std::string needs_indexes(const std::shared_ptr<const Op>& last, bool records_ar
 }
 
 std::vector<std::uint32_t> shards_to_index(const std::shared_ptr<const Op>& last, const ShardList& shards) {
-  const ShardOp* share = find_source_share(last);
-  const bool own_files = share != nullptr && share->options.by == ShardBy::kFile && !share->options.drop_remainder;
-  const std::size_t step = own_files ? static_cast<std::size_t>(share->num_shards) : 1;
-  std::vector<std::uint32_t> wanted;
-  for (std::size_t shard = own_files ? static_cast<std::size_t>(share->index) : 0; shard < shards.files.size();
-       shard += step) {
-    wanted.push_back(static_cast<std::uint32_t>(shard));
-  }
-  return wanted;
+  return reads_whole_files(last) ? std::vector<std::uint32_t>() : deciding_shards(last, shards);
 }
 
 Assignment assign(const std::shared_ptr<const Op>& last, const ShardList& shards, std::vector<RecordIndex> indexes) {
   const ShardOp* share = find_source_share(last);
-  const std::vector<std::uint32_t> indexed = shards_to_index(last, shards);
+  const std::vector<std::uint32_t> indexed = deciding_shards(last, shards);
   std::uint64_t records = 0;
   for (const RecordIndex& index : indexes) records += records_of(index);
   if (share != nullptr && share->options.by == ShardBy::kRange) {
@@ -104,6 +110,7 @@ Assignment assign(const std::shared_ptr<const Op>& last, const ShardList& shards
     if (is_own) assignment.parts.push_back({.shard = indexed[i]});
   }
   if (has_all) cut_to_fewest(*share, indexes, &assignment);
+  if (reads_whole_files(last)) assignment.records = std::ssize(assignment.parts);
   if (!indexes.empty()) {
     std::size_t next = 0;
     for (std::size_t i = 0; i < indexed.size() && next < assignment.parts.size(); ++i) {

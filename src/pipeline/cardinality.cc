@@ -1,7 +1,9 @@
 #include "pipeline/cardinality.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
+
+#include "pipeline/combine.h"
 
 namespace headrace {
 namespace {
@@ -25,23 +27,13 @@ std::int64_t behind(const Op& op, std::int64_t n) {
 }
 
 std::optional<std::int64_t> combined(const CombineOp& combine) {
-  bool stops_on_empty = false;
-  std::vector<bool> counts(combine.inputs.size(), true);
-  if (const auto* sample = std::get_if<SampleOp>(&combine.how)) {
-    stops_on_empty = sample->options.stop_on_empty;
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = sample->options.weights[i] > 0;
-  } else if (const auto* choose = std::get_if<ChooseOp>(&combine.how)) {
-    stops_on_empty = choose->options.stop_on_empty;
-    const std::vector<std::int64_t>& choices = choose->options.choices;
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      counts[i] = std::find(choices.begin(), choices.end(), static_cast<std::int64_t>(i)) != choices.end();
-    }
-  }
+  std::optional<Choices> choices;
+  if (std::optional<ChoiceOptions> options = choice_options(combine)) choices.emplace(std::move(*options));
   std::optional<std::int64_t> sum = 0;
   bool all_endless = true;
   bool any_endless = false;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (!counts[i]) continue;
+  for (std::uint32_t i = 0; i < combine.inputs.size(); ++i) {
+    if (choices && !choices->has(i)) continue;
     const std::optional<std::int64_t> n = stream_elements(combine.inputs[i].last, *combine.inputs[i].shared);
     any_endless |= n == kEndless;
     all_endless &= n == kEndless;
@@ -49,7 +41,7 @@ std::optional<std::int64_t> combined(const CombineOp& combine) {
   }
   if (all_endless) return kEndless;
   // Which input ends first depends on the choices.
-  if (stops_on_empty) return std::nullopt;
+  if (stops_on_empty(combine)) return std::nullopt;
   return any_endless ? kEndless : sum;
 }
 

@@ -1,5 +1,6 @@
 // concatenate(), sample_from_datasets(), choose_from_datasets(): the datasets whose records come from several.
-#include <algorithm>
+#include "pipeline/combine.h"
+
 #include <cmath>
 #include <string>
 #include <utility>
@@ -42,6 +43,24 @@ Status check_choices(const ChooseOptions& options, std::size_t datasets) {
 }
 
 }  // namespace
+
+std::optional<ChoiceOptions> choice_options(const CombineOp& combine) {
+  if (const auto* sample = std::get_if<SampleOp>(&combine.how)) {
+    return ChoiceOptions{.weights = sample->options.weights,
+                         .seed = static_cast<std::uint64_t>(*sample->options.seed),
+                         .rerandomize_each_iteration = sample->options.rerandomize_each_iteration};
+  }
+  const auto* choose = std::get_if<ChooseOp>(&combine.how);
+  if (choose == nullptr) return std::nullopt;
+  const std::vector<std::int64_t>& choices = choose->options.choices;
+  return ChoiceOptions{.pattern = std::vector<std::uint32_t>(choices.begin(), choices.end())};
+}
+
+bool stops_on_empty(const CombineOp& combine) {
+  if (const auto* sample = std::get_if<SampleOp>(&combine.how)) return sample->options.stop_on_empty;
+  const auto* choose = std::get_if<ChooseOp>(&combine.how);
+  return choose != nullptr && choose->options.stop_on_empty;
+}
 
 Dataset Dataset::concatenate(const Dataset& other) const {
   return DatasetBuilder::combine("concatenate", {*this, other}, Status(), ConcatenateOp{});

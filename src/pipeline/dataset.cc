@@ -229,10 +229,6 @@ Result<bool> Dataset::find_indexes() const {
   if (has_remote) return false;
   HEADRACE_ASSIGN_OR_RETURN(const std::vector<ShardList> found, find_files(chains));
   for (std::size_t i = 0; i < chains.size(); ++i) {
-    if (reads_whole_files(chains[i].last)) {
-      chains[i].shared->learn(std::ssize(assign(chains[i].last, found[i], {}).parts));
-      continue;
-    }
     std::vector<RecordIndex> indexes;
     for (const std::uint32_t shard : shards_to_index(chains[i].last, found[i])) {
       HEADRACE_ASSIGN_OR_RETURN(std::optional<RecordIndex> index, find_index(found[i].files[shard].path));
@@ -251,10 +247,6 @@ Result<std::vector<std::string>> Dataset::make_indexes() const {
   WarningLog warnings;
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const SourceChain& chain = chains[i];
-    if (reads_whole_files(chain.last)) {
-      chain.shared->learn(std::ssize(assign(chain.last, found[i], {}).parts));
-      continue;
-    }
     HEADRACE_ASSIGN_OR_RETURN(
         std::vector<RecordIndex> indexes,
         find_or_make_indexes(found[i], shards_to_index(chain.last, found[i]), read_options(op_),

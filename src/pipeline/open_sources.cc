@@ -79,11 +79,6 @@ Status refuse_compressed(const OpenSource& source, const ShardList& shards) {
 // `shards`: of this source alone.
 Status assign_records(const ShardList& shards, WarningLog* warnings, OpenSource* source) {
   const SourceChain& chain = source->chain;
-  if (reads_whole_files(chain.last)) {
-    source->assignment = assign(chain.last, shards, {});
-    chain.shared->learn(std::ssize(source->assignment.parts));
-    return {};
-  }
   std::vector<RecordIndex> indexes;
   const std::string needed_by = needs_indexes(chain.last, chain.shared->source_records >= 0);
   if (!needed_by.empty()) {

@@ -5,6 +5,7 @@
 #include "batch/global_shuffle.h"
 #include "batch/stages.h"
 #include "pipeline/cardinality.h"
+#include "pipeline/combine.h"
 #include "pipeline/epoch_counter.h"
 #include "pipeline/global_plan.h"
 #include "pipeline/locate.h"
@@ -78,18 +79,8 @@ class Wiring {
       inputs.push_back(std::move(records_));
     }
     ++stage_id_;
-    if (const auto* sample = std::get_if<SampleOp>(&combine.how)) {
-      const SampleOptions& o = sample->options;
-      records_ = make_choose(context(), std::move(inputs),
-                             {.weights = o.weights,
-                              .seed = static_cast<std::uint64_t>(*o.seed),
-                              .rerandomize_each_iteration = o.rerandomize_each_iteration},
-                             o.stop_on_empty);
-    } else if (const auto* choose = std::get_if<ChooseOp>(&combine.how)) {
-      const std::vector<std::int64_t>& choices = choose->options.choices;
-      records_ = make_choose(context(), std::move(inputs),
-                             {.pattern = std::vector<std::uint32_t>(choices.begin(), choices.end())},
-                             choose->options.stop_on_empty);
+    if (std::optional<ChoiceOptions> choices = choice_options(combine)) {
+      records_ = make_choose(context(), std::move(inputs), std::move(*choices), stops_on_empty(combine));
     } else {
       records_ = make_concatenate(std::move(inputs));
     }

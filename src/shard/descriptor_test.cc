@@ -72,9 +72,11 @@ TEST_F(DescriptorTest, HalfOfTheLimitIsEnoughForAnyNumberOfFiles) {
 TEST_F(DescriptorTest, OnesInUseStayOpenAndMoreThanTheLimitIsAFailureThatNamesIt) {
   std::vector<std::unique_ptr<Descriptor>> open;
   std::vector<Descriptor::Use> used;
+  std::vector<std::string> paths;  // written before descriptors are short
+  for (int i = 0; i < 50; ++i) paths.push_back(write(i, "text"));
   Status failure;
-  while (failure.ok() && open.size() < 50) {
-    Result<std::unique_ptr<Descriptor>> next = Descriptor::open(write(static_cast<int>(open.size()), "text"));
+  while (failure.ok() && open.size() < paths.size()) {
+    Result<std::unique_ptr<Descriptor>> next = Descriptor::open(paths[open.size()]);
     failure = next.status();
     if (!failure.ok()) break;
     open.push_back(std::move(*next));
@@ -84,7 +86,7 @@ TEST_F(DescriptorTest, OnesInUseStayOpenAndMoreThanTheLimitIsAFailureThatNamesIt
   EXPECT_EQ(failure.code(), StatusCode::kResourceExhausted);
   EXPECT_NE(failure.message().find("the limit of this process is 40"), std::string::npos) << failure.to_string();
   used.clear();
-  EXPECT_TRUE(Descriptor::open(write(0, "text")).ok());
+  EXPECT_TRUE(Descriptor::open(paths[0]).ok());
 }
 
 TEST_F(DescriptorTest, AFileThatIsAnotherOneOrGoneIsNoticed) {

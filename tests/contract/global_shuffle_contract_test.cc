@@ -2,16 +2,13 @@
 // pieces. What must come is worked out from the permutations alone.
 #include "base/permutation.h"
 #include "batch/global_shuffle.h"
-#include "contract/record_stage_contract.h"
-#include "record/framing.h"
+#include "contract/source_subject.h"
 #include "record/record_loader.h"
 #include "record/record_locator.h"
-#include "record/record_testing.h"
 
 namespace headrace::testing {
 namespace {
 
-constexpr std::size_t kShards = 3;
 constexpr std::uint64_t kSeed = 5;
 
 struct Kind {
@@ -49,76 +46,26 @@ GlobalShuffleOptions options_of(const InputPlan& plan, const Kind& kind) {
           .window_bytes = kind.window_bytes};
 }
 
-std::vector<std::string> shards_of(const InputPlan& plan, const Kind& kind) {
-  static const ScratchFolder kFolder;
-  std::vector<std::string> paths;
-  for (std::size_t shard = 0; shard < kShards; ++shard) {
-    std::string bytes;
-    for (std::size_t i = shard; i < static_cast<std::size_t>(plan.records); i += kShards) {
-      std::string record = framed(record_of(i, kind.record_bytes));
-      if (static_cast<std::int64_t>(i) == plan.fail_at) record[8] ^= 1;  // the checksum of its length
-      bytes += record;
-    }
-    const std::string name = std::to_string(kind.record_bytes) + "_" + std::to_string(plan.records) + "_" +
-                             std::to_string(plan.fail_at) + "_" + std::to_string(shard);
-    paths.push_back(kFolder.path(name));
-    if (!std::filesystem::exists(paths.back())) kFolder.write(name, bytes);
-  }
-  return paths;
-}
-
-class ClosingShuffle : public RecordStage {
- public:
-  ClosingShuffle(const InputPlan& plan, const Kind& kind) : world_(shards_of(plan, kind)) {
-    SourceContext context = world_.context();
-    context.loader = &loader_;
-    stage_ = make_global_shuffle(context, {}, std::make_shared<RecordMap>(map_of(plan, kind)), options_of(plan, kind));
-  }
-  ~ClosingShuffle() override { stop(); }
-  Result<std::size_t> pull(std::size_t max_records, std::vector<RecordRun>* runs,
-                           const std::stop_token& stop) override {
-    return stage_->pull(max_records, runs, stop);
-  }
-  void begin_epoch(std::uint64_t epoch) override { stage_->begin_epoch(epoch); }
-  void save(StateDelta* state) override { stage_->save(state); }
-  Status restore(StateReader* state, RecordFetcher* fetcher) override { return stage_->restore(state, fetcher); }
-
-  void stop() {
-    stage_.reset();
-    world_.close();
-  }
-  BlockPool* blocks() { return &world_.blocks; }
-
- private:
-  SourceWorld world_;
-  RecordLoader loader_{world_.shards, Verify::kFull, true};
-  std::unique_ptr<RecordStage> stage_;
-};
-
-// The stage is a part of its own world, which has to stay for its blocks.
-class Borrowed : public RecordStage {
- public:
-  explicit Borrowed(std::shared_ptr<ClosingShuffle> shuffle) : shuffle_(std::move(shuffle)) {}
-  ~Borrowed() override { shuffle_->stop(); }
-  Result<std::size_t> pull(std::size_t max_records, std::vector<RecordRun>* runs,
-                           const std::stop_token& stop) override {
-    return shuffle_->pull(max_records, runs, stop);
-  }
-  void begin_epoch(std::uint64_t epoch) override { shuffle_->begin_epoch(epoch); }
-  void save(StateDelta* state) override { shuffle_->save(state); }
-  Status restore(StateReader* state, RecordFetcher* fetcher) override { return shuffle_->restore(state, fetcher); }
-
- private:
-  const std::shared_ptr<ClosingShuffle> shuffle_;
+// What the stage needs to live.
+struct Setting {
+  explicit Setting(const std::vector<std::string>& paths) : world(paths) {}
+  SourceWorld world;
+  RecordLoader loader{world.shards, Verify::kFull, true};
 };
 
 RecordStageSubject make(const InputPlan& plan, const Kind& kind) {
-  auto shuffle = std::make_shared<ClosingShuffle>(plan, kind);
+  auto setting =
+      std::make_shared<Setting>(plan_shards(plan, "shuffle_" + std::to_string(kind.record_bytes),
+                                            [&kind](std::size_t i) { return record_of(i, kind.record_bytes); }));
+  SourceContext context = setting->world.context();
+  context.loader = &setting->loader;
   RecordStageSubject subject;
-  subject.blocks = shuffle->blocks();
-  subject.stage = std::make_unique<Borrowed>(shuffle);
-  subject.number = [](const RecordId& id) { return static_cast<std::int64_t>(id.ordinal * kShards + id.shard); };
-  subject.world = std::move(shuffle);
+  subject.blocks = &setting->world.blocks;
+  subject.stage = std::make_unique<ClosingSource>(
+      &setting->world,
+      make_global_shuffle(context, {}, std::make_shared<RecordMap>(map_of(plan, kind)), options_of(plan, kind)));
+  subject.number = number_of;
+  subject.world = std::move(setting);
   return subject;
 }
 
