@@ -15,19 +15,21 @@
 namespace headrace {
 
 struct FoundFile {
-  std::string path;
+  std::string path;  ///< as it is shown
   std::int64_t bytes = 0;
+  std::string name;  ///< what opens it alone: `path`, or a URL with its user, password and query
 };
 struct FoundFiles {
   std::vector<FoundFile> files;       ///< in reading order
   std::vector<std::string> warnings;  ///< same file twice, empty file, files left out, …
 };
 /// The files that `files` names; failures as Dataset::open() gives them. Any thread.
-Result<FoundFiles> find_files(const Files& files);
+Result<FoundFiles> find_files(const Files& files, const std::shared_ptr<const FileProvider>& provider = nullptr);
 
 struct VerifyOptions {
   CompressionType compression = CompressionType::kAuto;
   std::optional<std::int64_t> max_record_bytes = std::nullopt;  ///< as in ReadOptions
+  std::shared_ptr<const FileProvider> provider = nullptr;       ///< as in ReadOptions
 };
 
 /// What was found in a file up to now.

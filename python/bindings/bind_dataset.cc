@@ -34,8 +34,6 @@ DatasetHandle make_source(bool whole_files, const std::vector<nb::bytes>& files,
                           const nb::bytes& cache_dir) {
   Files list{.is_list = is_list};
   for (const nb::bytes& file : files) list.items.emplace_back(to_view(file));
-  std::shared_ptr<const FileProvider> files_of_python;
-  if (!provider.is_none()) files_of_python = make_python_files(provider);
   const ReadOptions options = {.compression = to_compression(compression),
                                .verify = to_verify(verify),
                                .on_corrupt = to_on_corrupt(on_corrupt),
@@ -44,7 +42,7 @@ DatasetHandle make_source(bool whole_files, const std::vector<nb::bytes>& files,
                                .max_record_bytes = max_record_bytes,
                                .deterministic = deterministic,
                                .stream_version = stream_version,
-                               .provider = std::move(files_of_python),
+                               .provider = make_python_files(provider),
                                .num_threads = num_threads,
                                .memory_bytes = memory_bytes,
                                .cache_bytes = cache_bytes,

@@ -12,6 +12,7 @@
 #include "bindings.h"
 #include "failure.h"
 #include "headrace/records.h"
+#include "python_files.h"
 #include "read_options.h"
 #include "waiting.h"
 
@@ -119,10 +120,11 @@ void bind_record(nb::module_& m) {
       .def(
           "__init__",
           [](ReaderHandle* self, const nb::bytes& path, const std::string& compression, const std::string& verify,
-             std::optional<std::int64_t> max_record_bytes) {
+             std::optional<std::int64_t> max_record_bytes, const nb::object& provider) {
             const ReadOptions options = {.compression = to_compression(compression),
                                          .verify = to_verify(verify),
-                                         .max_record_bytes = max_record_bytes};
+                                         .max_record_bytes = max_record_bytes,
+                                         .provider = make_python_files(provider)};
             Result<RecordReader> reader = cancelled("not opened");
             {
               const std::string name(to_view(path));
@@ -131,7 +133,8 @@ void bind_record(nb::module_& m) {
             }
             new (self) ReaderHandle(unwrap(std::move(reader)));
           },
-          "path"_a, "compression"_a = "auto", "verify"_a = "full", "max_record_bytes"_a = nb::none())
+          "path"_a, "compression"_a = "auto", "verify"_a = "full", "max_record_bytes"_a = nb::none(),
+          "provider"_a.none() = nb::none())
       .def("__iter__", [](nb::handle_t<ReaderHandle> self) { return nb::borrow(self); })
       .def("__next__", next_record)
       .def("close", [](ReaderHandle& self) { drop(self, &ReaderHandle::reader); });

@@ -10,6 +10,7 @@
 #include "bindings.h"
 #include "failure.h"
 #include "headrace/verify.h"
+#include "python_files.h"
 #include "read_options.h"
 #include "waiting.h"
 
@@ -28,13 +29,15 @@ struct VerifierHandle {
 
 void init_verifier(VerifierHandle* self, const nb::bytes& path, const std::string& compression,
                    std::optional<std::int64_t> max_record_bytes, const std::optional<nb::bytes>& copy_to,
-                   const std::string& copy_compression, std::optional<int> copy_level) {
+                   const std::string& copy_compression, std::optional<int> copy_level, const nb::object& provider) {
   std::optional<RecordWriter> copy;
   if (copy_to) {
     const WriterOptions options = {.compression = to_compression(copy_compression), .level = copy_level};
     copy = unwrap(RecordWriter::open(std::string(to_view(*copy_to)), options));
   }
-  const VerifyOptions options = {.compression = to_compression(compression), .max_record_bytes = max_record_bytes};
+  const VerifyOptions options = {.compression = to_compression(compression),
+                                 .max_record_bytes = max_record_bytes,
+                                 .provider = make_python_files(provider)};
   Result<ShardVerifier> verifier = cancelled("not opened");
   {
     const std::string name(to_view(path));
@@ -76,17 +79,18 @@ nb::object number_or_none(std::int64_t number) {
   return number < 0 ? nb::object(nb::none()) : nb::object(nb::int_(number));
 }
 
-nb::list found_files(const std::vector<nb::bytes>& files, bool is_list) {
+nb::list found_files(const std::vector<nb::bytes>& files, bool is_list, const nb::object& provider) {
   Files wanted{.is_list = is_list};
   for (const nb::bytes& file : files) wanted.items.emplace_back(to_view(file));
+  const auto files_of_python = make_python_files(provider);
   Result<FoundFiles> found = cancelled("not looked for");
   {
     const WithoutGilInterruptible release;
-    found = find_files(wanted);
+    found = find_files(wanted, files_of_python);
   }
   nb::list paths;
   for (const FoundFile& file : unwrap(std::move(found)).files) {
-    paths.append(nb::make_tuple(path_to_python(file.path), file.bytes));
+    paths.append(nb::make_tuple(path_to_python(file.path), file.bytes, path_to_python(file.name)));
   }
   return paths;
 }
@@ -130,7 +134,8 @@ void bind_verify(nb::module_& m) {
   bind_region(m);
   nb::class_<VerifierHandle>(m, "ShardVerifier", "Reads one file of records to its end; see headrace/verify.h.")
       .def("__init__", init_verifier, "path"_a, "compression"_a = "auto", "max_record_bytes"_a = nb::none(),
-           "copy_to"_a = nb::none(), "copy_compression"_a = "none", "copy_level"_a = nb::none())
+           "copy_to"_a = nb::none(), "copy_compression"_a = "none", "copy_level"_a = nb::none(),
+           "provider"_a.none() = nb::none())
       .def("step", step, "Reads on for some megabytes; False at the end.")
       .def("close_copy", close_copy, "Behind the end: gives the copy its name.")
       .def(
@@ -150,7 +155,8 @@ void bind_verify(nb::module_& m) {
       .def_prop_ro("bytes", counted(&VerifyCounts::bytes), "Of their payloads.")
       .def_prop_ro("regions", counted(&VerifyCounts::regions), "Damaged ones.");
 
-  m.def("find_files", found_files, "files"_a, "is_list"_a, "The (path, bytes) of each file, in reading order.");
+  m.def("find_files", found_files, "files"_a, "is_list"_a, "provider"_a.none() = nb::none(),
+        "The (path, bytes, name) of each file, in reading order; see headrace/verify.h.");
 }
 
 }  // namespace headrace::python

@@ -112,6 +112,7 @@ class PythonFiles : public FileProvider {
 }  // namespace
 
 std::shared_ptr<const FileProvider> make_python_files(nb::object files) {
+  if (files.is_none()) return nullptr;
   return std::make_shared<PythonFiles>(std::move(files));
 }
 

@@ -9,7 +9,7 @@
 
 namespace headrace::python {
 
-/// `files` has find(items, is_list) -> [(path, bytes)] and open(path) -> an object with read_at(offset, size) -> bytes and
+/// Null for None. Else `files` has find(items, is_list) -> [(path, bytes)] and open(path) -> an object with read_at(offset, size) -> bytes and
 /// close(). They are called by threads of the engine that hold no lock.
 std::shared_ptr<const FileProvider> make_python_files(nanobind::object files);
 

@@ -546,7 +546,7 @@ def describe_tensor(serialized: bytes) -> object:
 class RecordReader:
     """The records of one file, one after another, as bytes."""
 
-    def __init__(self, path: bytes, compression: str = 'auto', verify: str = 'full', max_record_bytes: int | None = None) -> None: ...
+    def __init__(self, path: bytes, compression: str = 'auto', verify: str = 'full', max_record_bytes: int | None = None, provider: object | None = None) -> None: ...
 
     def __iter__(self) -> object: ...
 
@@ -610,7 +610,7 @@ class SkippedRegion:
 class ShardVerifier:
     """Reads one file of records to its end; see headrace/verify.h."""
 
-    def __init__(self, path: bytes, compression: str = 'auto', max_record_bytes: int | None = None, copy_to: bytes | None = None, copy_compression: str = 'none', copy_level: int | None = None) -> None: ...
+    def __init__(self, path: bytes, compression: str = 'auto', max_record_bytes: int | None = None, copy_to: bytes | None = None, copy_compression: str = 'none', copy_level: int | None = None, provider: object | None = None) -> None: ...
 
     def step(self) -> bool:
         """Reads on for some megabytes; False at the end."""
@@ -640,8 +640,10 @@ class ShardVerifier:
     def regions(self) -> int:
         """Damaged ones."""
 
-def find_files(files: Sequence[bytes], is_list: bool) -> list:
-    """The (path, bytes) of each file, in reading order."""
+def find_files(files: Sequence[bytes], is_list: bool, provider: object | None = None) -> list:
+    """
+    The (path, bytes, name) of each file, in reading order; see headrace/verify.h.
+    """
 
 def write_index(path: bytes, beside: bool, compression: str) -> object:
     """Makes the index of a file; the path of the index."""

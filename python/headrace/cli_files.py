@@ -24,7 +24,7 @@ def verify(files, compression, max_record_bytes, threads, as_json):
     not be read.
     """
     wanted = files[0] if len(files) == 1 else list(files)
-    total = sum(size for _, size in find_files(wanted))
+    total = sum(size for _, size, _ in find_files(wanted))
     checks = []
     with _progress("verify", total) as progress:
         for check in verify_files(wanted, compression, max_record_bytes, threads, progress):
@@ -49,7 +49,7 @@ def repair(source, target, compression, level, overwrite, as_json):
 
     Exit status: 0 nothing is missing in OUT, 1 something is, 2 OUT was not written.
     """
-    total = sum(size for _, size in find_files([source]))
+    total = sum(size for _, size, _ in find_files([source]))
     with _progress("repair", total) as progress:
         check = repair_file(source, target, compression, level, overwrite, progress=progress)
     for line in _json_lines(check) if as_json else [*_lines(check), f"{target}: {check.records} records"]:

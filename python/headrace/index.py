@@ -23,7 +23,7 @@ def index_files(files, beside=False, compression="auto", threads=None):
         An iterator of (path, path of its index, or the headrace.Error why there is none), in the order of the files. A damaged
         file has none: repair_file() makes one that can have it.
     """
-    paths = [path for path, _ in find_files(files)]
+    paths = [path for path, _, _ in find_files(files)]
     word = arguments.compression(compression)
     if threads is None:
         threads = len(os.sched_getaffinity(0))

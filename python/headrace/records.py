@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import _core, arguments
+from . import _core, arguments, provided
 from .dtypes import as_dtype
 from .errors import ArgumentError
 
@@ -65,19 +65,21 @@ class _Records:
         self.close()
 
 
-def open_records(path, compression="auto", verify="full", max_record_bytes=None):
-    """An iterator over the records of one file, as bytes; also a context manager.
+def open_records(path, compression="auto", verify="full", max_record_bytes=None, open=None):
+    """An iterator over the records of one file, as bytes; also a context manager. Everything as of TFRecordDataset.
 
     Raises:
         FileNotFoundError, PermissionError, OSError: at once.
         DataLossError: from next(), at the damaged record; what stands before it is delivered.
     """
+    name = arguments.path("path", path)
     return _Records(
         _core.RecordReader(
-            arguments.path("path", path),
+            name,
             arguments.compression(compression),
             str(verify),
             arguments.optional_integer("max_record_bytes", max_record_bytes, minimum=1),
+            provided.provider(open, [name]),
         )
     )
 

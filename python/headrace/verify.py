@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-from . import _core, arguments
+from . import _core, arguments, provided
 from .errors import ArgumentError, DataLossError, Error
 
 
@@ -36,15 +36,19 @@ class FileCheck:
         return self.error is None and not self.regions
 
 
-def find_files(files):
-    """[(path, bytes)] of the files that `files` names, as TFRecordDataset takes them; nothing is opened."""
+def find_files(files, open=None):
+    """[(path, bytes, name)] of the files that `files` names, as TFRecordDataset takes them; no local file is opened.
+
+    The path is what is shown, the name is what opens it: of a URL the name alone has user, password and query.
+    """
     is_list = not isinstance(files, (str, bytes, os.PathLike))
     if is_list and not hasattr(files, "__iter__"):
         raise ArgumentError(f"files={files!r}: must be a path or a list of paths")
-    return _core.find_files([arguments.path("files", file) for file in (files if is_list else [files])], is_list)
+    paths = [arguments.path("files", file) for file in (files if is_list else [files])]
+    return _core.find_files(paths, is_list, provided.provider(open, paths))
 
 
-def verify_files(files, compression="auto", max_record_bytes=None, threads=None, progress=None):
+def verify_files(files, compression="auto", max_record_bytes=None, threads=None, progress=None, open=None):
     """Reads files to their ends, several at once, and checks everything: framing, both checksums, the compressed stream.
 
     Args:
@@ -53,6 +57,7 @@ def verify_files(files, compression="auto", max_record_bytes=None, threads=None,
         max_record_bytes: a larger record is an error; None: 4 GiB - 1.
         threads: files read at once (>= 1); None: the CPUs this process may use.
         progress: called with a number of bytes of the files, whenever these were read; from several threads.
+        open: as of TFRecordDataset.
 
     Returns:
         An iterator of FileCheck, in the order of the files.
@@ -60,16 +65,17 @@ def verify_files(files, compression="auto", max_record_bytes=None, threads=None,
     Raises:
         FileNotFoundError, PermissionError, OSError: at once, naming all files that cannot be read.
     """
-    paths = [path for path, _ in find_files(files)]
+    found = [(path, name) for path, _, name in find_files(files, open)]
     word = arguments.compression(compression)
     limit = arguments.optional_integer("max_record_bytes", max_record_bytes, minimum=1)
     if threads is None:
         threads = len(os.sched_getaffinity(0))
-    threads = min(arguments.small_integer("threads", threads, minimum=1), len(paths))
-    return _checks(paths, word, limit, threads, progress or _ignore)
+    threads = min(arguments.small_integer("threads", threads, minimum=1), len(found))
+    options = {"compression": word, "max_record_bytes": limit, "provider": _provider(open, found)}
+    return _checks(found, options, threads, progress or _ignore)
 
 
-def repair_file(source, target, compression=None, level=None, overwrite=False, max_record_bytes=None, progress=None):
+def repair_file(source, target, compression=None, level=None, overwrite=False, max_record_bytes=None, progress=None, open=None):
     """Copies the whole records of one file to another. `target` has its name once it is complete, not before.
 
     Args:
@@ -78,7 +84,7 @@ def repair_file(source, target, compression=None, level=None, overwrite=False, m
         compression: that of the target, as TFRecordWriter takes it; None: that of the source.
         level: of the compression; None: the usual one.
         overwrite: whether `target` may be there. It is never `source`.
-        max_record_bytes, progress: as for verify_files.
+        max_record_bytes, progress, open: as for verify_files.
 
     Returns:
         The FileCheck of `source`: its regions are what the target lacks.
@@ -88,17 +94,20 @@ def repair_file(source, target, compression=None, level=None, overwrite=False, m
         DataLossError: when not one record is whole; nothing is written.
     """
     _refuse_target(source, target, overwrite)
+    [(path, _, name)] = find_files([source], open)
+    provider = _provider(open, [(path, name)])
     if compression is None:
-        compression = _compression_of(source)
+        compression = _compression_of(name, provider)
     verifier = _core.ShardVerifier(
-        arguments.path("source", source),
+        os.fsencode(name),
         "auto",
         arguments.optional_integer("max_record_bytes", max_record_bytes, minimum=1),
         arguments.path("target", target),
         arguments.compression(compression),
         arguments.level(level),
+        provider,
     )
-    check = _check(os.fspath(source), verifier, threading.Event(), progress or _ignore)
+    check = _check(path, verifier, threading.Event(), progress or _ignore)
     if check.error is not None:
         raise check.error
     if check.records == 0 and check.regions:
@@ -116,21 +125,26 @@ def _refuse_target(source, target, overwrite):
         raise ArgumentError(f"target={os.fspath(target)!r}: exists; pass overwrite=True to replace it")
 
 
-def _compression_of(path):
-    verifier = _core.ShardVerifier(arguments.path("source", path))
+def _provider(open, found):
+    return provided.provider(open, [os.fsencode(name) for _, name in found])
+
+
+def _compression_of(name, provider):
+    verifier = _core.ShardVerifier(os.fsencode(name), provider=provider)
     verifier.step()
     return verifier.compression
 
 
-def _checks(paths, compression, limit, threads, progress):
+def _checks(found, options, threads, progress):
     stop = threading.Event()
 
-    def check(path):
-        return _check(path, _core.ShardVerifier(os.fsencode(path), compression, limit), stop, progress)
+    def check(file):
+        path, name = file
+        return _check(path, _core.ShardVerifier(os.fsencode(name), **options), stop, progress)
 
     with concurrent.futures.ThreadPoolExecutor(threads) as pool:
         try:
-            yield from pool.map(check, paths)
+            yield from pool.map(check, found)
         finally:
             stop.set()  # when the caller gave up, the files that are being read are left where they are
 

@@ -117,6 +117,9 @@ Status check_combined(const std::string& step, const std::vector<CombinedInput>&
     ReadOptions options = read_options(input.last);
     options.compression = CompressionType::kAuto;
     options.max_record_bytes = std::nullopt;
+    options.provider = nullptr;
+    options.cache_bytes = std::nullopt;
+    options.cache_dir.clear();
     return options;
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -131,8 +134,8 @@ Status check_combined(const std::string& step, const std::vector<CombinedInput>&
     }
     if (compared(inputs[i]) != compared(inputs[0])) {
       return invalid_argument(which +
-                              " is read with other options than dataset 0; all but compression and "
-                              "max_record_bytes have to be the same");
+                              " is read with other options than dataset 0; all but compression, "
+                              "max_record_bytes and those of where files are have to be the same");
     }
   }
   return {};

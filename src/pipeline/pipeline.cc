@@ -132,8 +132,10 @@ Report Pipeline::Impl::report() const {
   report.skipped_regions = skipped_->first();
   report.consumer_wait_seconds = report.stages.back().starved_seconds;
   report.threads = threads_;
-  const FileProvider* provider = read().provider.get();
-  report.io = provider != nullptr ? provider->name() : "engine";
+  report.io = "engine";
+  for (const OpenSource& source : sources_.each) {
+    if (const FileProvider* provider = source.options.read.provider.get()) report.io = provider->name();
+  }
   report.record_bytes = blocks_.bytes_in_use();
   report.batch_bytes = executor_->ready_bytes();
   report.held_by_consumer_bytes =

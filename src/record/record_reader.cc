@@ -49,7 +49,7 @@ RecordReader& RecordReader::operator=(RecordReader&&) noexcept = default;
 RecordReader::~RecordReader() = default;
 
 Result<RecordReader> RecordReader::open(const std::string& path, const ReadOptions& options) {
-  HEADRACE_ASSIGN_OR_RETURN(ShardFile file, find_shard(path));
+  HEADRACE_ASSIGN_OR_RETURN(ShardFile file, find_shard(path, options.provider));
   auto impl = std::make_unique<Impl>(std::move(file), options);
   impl->next_block();
   // What is wrong with the file itself is said here; damaged records are said by next(), in their place.

@@ -56,7 +56,7 @@ Result<ShardVerifier> ShardVerifier::open(const std::string& path, const VerifyO
   if (options.max_record_bytes.value_or(1) < 1) {
     return invalid_argument("max_record_bytes=" + std::to_string(*options.max_record_bytes) + " must be >= 1");
   }
-  HEADRACE_ASSIGN_OR_RETURN(ShardFile file, find_shard(path));
+  HEADRACE_ASSIGN_OR_RETURN(ShardFile file, find_shard(path, options.provider));
   return ShardVerifier(std::make_unique<Impl>(std::move(file), options, std::move(copy)));
 }
 
@@ -92,11 +92,17 @@ Status ShardVerifier::close_copy() {
   return impl_->copy->close();
 }
 
-Result<FoundFiles> find_files(const Files& files) {
-  HEADRACE_ASSIGN_OR_RETURN(ShardList found, find_shards({files.items, files.is_list}));
+Result<FoundFiles> find_files(const Files& files, const std::shared_ptr<const FileProvider>& provider) {
+  HEADRACE_ASSIGN_OR_RETURN(ShardList found,
+                            find_shards({.items = files.items, .is_list = files.is_list, .provider = provider}));
+  // What is shown of a URL on the web does not open it; such URLs are literal, one file each.
+  const bool is_literal =
+      provider == nullptr && (files.is_list || shown_path(files.items.front()) != files.items.front());
   FoundFiles result;
-  for (ShardFile& file : found.files) {
-    result.files.push_back({std::move(file.path), static_cast<std::int64_t>(file.bytes)});
+  for (std::size_t i = 0; i < found.files.size(); ++i) {
+    ShardFile& file = found.files[i];
+    std::string name = is_literal ? files.items[i] : file.path;
+    result.files.push_back({std::move(file.path), static_cast<std::int64_t>(file.bytes), std::move(name)});
   }
   result.warnings = std::move(found.warnings);
   return result;

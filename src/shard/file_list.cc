@@ -339,7 +339,11 @@ Result<ShardList> find_shards(const FileSpec& spec) {
   return list;
 }
 
-Result<ShardFile> find_shard(const std::string& path) {
+Result<ShardFile> find_shard(const std::string& path, const std::shared_ptr<const FileProvider>& provider) {
+  if (provider != nullptr) {
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<ShardFile> found, find_provided(provider, {path}, true));
+    return std::move(found.front());
+  }
   if (!is_remote(path)) return ShardFile{.path = path};
   HEADRACE_ASSIGN_OR_RETURN(const std::unique_ptr<RemoteFinder> finder, make_remote_finder({}, std::stop_token()));
   return std::move(finder->look_at({&path, 1}).front());

@@ -43,7 +43,7 @@ struct ShardList {
 /// missing -of-N shard), kPermissionDenied, kIo (directory in a list, FIFO), kInvalidArgument (empty list).
 Result<ShardList> find_shards(const FileSpec& spec);
 
-/// One literal path or URL; of a local file nothing is looked at.
-Result<ShardFile> find_shard(const std::string& path);
+/// One literal path or URL, or a file of `provider` when there is one; of a local file nothing is looked at.
+Result<ShardFile> find_shard(const std::string& path, const std::shared_ptr<const FileProvider>& provider);
 
 }  // namespace headrace

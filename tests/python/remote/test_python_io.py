@@ -166,6 +166,29 @@ print("done")
     assert done.stdout == "done\n" and done.stderr == ""
 
 
+def test_single_files(files, tmp_path):
+    path = "mine:part-01.tfrecord"
+    records = list(hr.open_records(path, open=files.open))
+    assert len(records) == 25 and records == list(hr.TFRecordDataset([path], open=files.open))
+    files.contents["damaged"] = bytes([*files.contents[path][:-1], files.contents[path][-1] ^ 1])
+    checks = list(hr.verify_files([path, "damaged"], open=files.open))
+    assert [(check.path, check.records, check.whole) for check in checks] == [(path, 25, True), ("damaged", 24, False)]
+    check = hr.repair_file("damaged", tmp_path / "repaired", open=files.open)
+    assert (check.path, check.records, len(check.regions)) == ("damaged", 24, 1)
+    assert list(hr.open_records(tmp_path / "repaired")) == records[:-1]
+    assert files.open_files == 0
+
+
+def test_datasets_of_several_places_are_combined(files, shards):
+    paths = list(files.contents)
+    other = Files(files.contents)
+    both = hr.TFRecordDataset(paths[:1], open=files.open).concatenate(hr.TFRecordDataset(paths[1:2], open=other.open))
+    all_three = both.concatenate(hr.TFRecordDataset(str(shards / "part-02.tfrecord")))
+    with iter(all_three.batch(10).parse(NUMBERS)) as batches:
+        assert ids(batches) == list(range(75))
+        assert batches.report().io == "Python IO"
+
+
 def test_fsspec(files):
     memory = fsspec.filesystem("memory")
     for name, data in files.contents.items():
@@ -178,6 +201,8 @@ def test_fsspec(files):
                 assert batches.report().io == "Python IO"
         with iter(dataset(["memory://bucket/part-01.tfrecord"])) as batches:
             assert ids(batches) == list(range(25, 50))
+        assert len(list(hr.open_records("memory://bucket/part-01.tfrecord"))) == 25
+        assert [check.records for check in hr.verify_files("memory://bucket/part-0[12].tfrecord")] == [25, 25]
         with pytest.raises(FileNotFoundError):
             dataset("memory://bucket/none-*").check()
     finally:

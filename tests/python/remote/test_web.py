@@ -78,12 +78,16 @@ def test_redirects_are_followed(web, shards):
     assert sorted(rows([f"{web}/moved/{name}" for name in sorted(os.listdir(shards))])) == list(range(100))
 
 
-def test_a_user_and_a_password_open_and_are_never_shown(web, shards):
+def test_a_user_and_a_password_open_and_are_never_shown(web, shards, tmp_path):
     own = web.replace("http://", "http://user:open%20sesame@")
     dataset = hr.TFRecordDataset([f"{own}/secret/part-00.tfrecord"]).batch(5).parse(NUMBERS)
     with iter(dataset) as batches:
         assert ids(batches) == list(range(25))
         shown = json.dumps(batches.state_dict()) + batches.report().to_json() + repr(dataset)
+    for files in (f"{own}/secret/part-00.tfrecord?token=sesame", [f"{own}/secret/part-00.tfrecord"]):
+        [check] = hr.verify_files(files)
+        assert (check.path, check.records, check.whole) == (f"{web}/secret/part-00.tfrecord", 25, True)
+    assert hr.repair_file(f"{own}/secret/part-00.tfrecord", tmp_path / "copy") == check
     with pytest.raises(OSError) as caught:
         hr.TFRecordDataset([f"{own}/private/x?X-Amz-Signature=abc&token=sesame"]).check()
     shown += str(caught.value) + repr(caught.value) + str(caught.value.__dict__)
