@@ -212,7 +212,7 @@ def test_lists_of_more_than_one_page(s3, environment):
     s3.always = page
     s3.faults = []
     found = hr._core.find_files([b"s3://b/many/*.tfrecord"], False)
-    assert found == [(f"s3://b/{key}", 0) for key in keys]
+    assert found == [(f"s3://b/{key}", 0, f"s3://b/{key}") for key in keys]
     assert len(s3.requests) == 3
 
 
