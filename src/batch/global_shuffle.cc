@@ -221,12 +221,10 @@ class GlobalShuffle final : public RecordStage {
   }
 
   void release(const Window& window, std::uint64_t begin, std::uint64_t end) {
-    std::vector<RecordRun> runs;
     for (std::uint64_t place = begin; place < end; ++place) {
       const RecordRun run = window.window->find(window.order ? (*window.order)(place) : place).run;
-      if (run.block != nullptr) runs.push_back(run);
+      if (run.block != nullptr) source_.blocks->release({&run, 1});
     }
-    if (!runs.empty()) source_.blocks->release(runs);
   }
 
   void drop_windows() {

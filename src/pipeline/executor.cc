@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "headrace/no_memory.h"
 #include "pipeline/late_rows.h"
 #include "pipeline/locate.h"
 #include "replica/plan.h"
@@ -57,6 +58,15 @@ void Executor::stop() {
 }
 
 void Executor::run_sequencer() {
+  const Status done = or_no_memory([this]() -> Status {
+    const std::optional<Status> end = cut_all_batches();
+    if (end) finish_stream(*end);
+    return {};
+  });
+  if (!done.ok()) give_up(done);
+}
+
+std::optional<Status> Executor::cut_all_batches() {
   const std::stop_token stop = stop_.get_token();
   while (wait_for_room()) {
     parts_.settle();
@@ -66,8 +76,8 @@ void Executor::run_sequencer() {
     const std::int64_t waited_ns = std::exchange(waited_ns_, 0);
     parts_.order->busy_ns.fetch_add(end_ns - begin_ns - waited_ns, std::memory_order_relaxed);
     parts_.order->blocked_ns.fetch_add(waited_ns, std::memory_order_relaxed);
-    if (!pulled.ok()) return finish_stream(pulled.status());
-    if (!*pulled) return finish_stream({});
+    if (!pulled.ok()) return pulled.status();
+    if (!*pulled) return Status();
     RecordBatch& records = **pulled;
     records.number = next_number_++;
     parts_.trace->add({"cut", records.number, thread_id(), begin_ns, end_ns});
@@ -79,6 +89,16 @@ void Executor::run_sequencer() {
       start_parse(std::move(records));
     }
   }
+  return std::nullopt;
+}
+
+void Executor::give_up(const Status& failure) {
+  parts_.blocks->stop_recycling();
+  {
+    MutexLock lock(mutex_);
+    if (!failure_) failure_ = failure;
+  }
+  ready_.notify_all();
 }
 
 bool Executor::wait_for_room() {

@@ -88,12 +88,16 @@ class Executor {
   /// What of `records`, which the sequencer is about to cut, does not fit the schema (FindMisfits in batch/stages.h). Parses
   /// them to the end; the batch that is cut next is then not parsed again. The sequencer's thread alone.
   Misfits find_misfits(const RecordBatch& records, const std::stop_token& stop) HEADRACE_EXCLUDES(mutex_);
+  /// Ends the stream at once, whatever is in flight, and without memory: for a failure in the middle of a step. Any thread.
+  void give_up(const Status& failure) HEADRACE_EXCLUDES(mutex_);
   std::stop_token stop_token() const { return stop_.get_token(); }
   /// Bytes of the batches that are ready but not taken yet. Any thread.
   std::int64_t ready_bytes() const { return ready_bytes_.load(std::memory_order_relaxed); }
 
  private:
   void run_sequencer();
+  /// How the stream ended; nothing when it was stopped.
+  std::optional<Status> cut_all_batches();
   bool wait_for_room() HEADRACE_EXCLUDES(mutex_);
   /// Whether the budget, if there is one, has room for a further batch. One that is being parsed counts as much as the last
   /// one that was.

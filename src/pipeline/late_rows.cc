@@ -22,7 +22,16 @@ LateRows::LateRows(const RecordBatch& records, RecordLoader* loader, BlockPool* 
   }
 }
 
-LateRows::~LateRows() { blocks_->release(take_kept()); }
+LateRows::~LateRows() {
+  {
+    MutexLock lock(mutex_);
+    blocks_->release(rooms_);
+  }
+  for (const Row& row : rows_) {
+    const RecordRun kept{row.kept, 0, 1};
+    if (row.kept != nullptr) blocks_->release({&kept, 1});
+  }
+}
 
 Result<RecordBytes> LateRows::load(std::size_t row, RowMemory* memory) {
   const Row& wanted = rows_[row];

@@ -1,8 +1,10 @@
 #include "pipeline/open.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/environment.h"
+#include "headrace/no_memory.h"
 #include "pipeline/epoch_counter.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
@@ -45,7 +47,12 @@ Result<std::shared_ptr<Pipeline::Impl>> Pipeline::Impl::open(const std::shared_p
                                                              const std::shared_ptr<Dataset::Shared>& shared,
                                                              const std::optional<Position>& position) {
   std::shared_ptr<Impl> impl(new Impl(op, shared));
-  HEADRACE_RETURN_IF_ERROR(impl->start(position));
+  try {
+    HEADRACE_RETURN_IF_ERROR(impl->start(position));
+  } catch (const std::bad_alloc&) {
+    impl->blocks_.stop_recycling();
+    throw;
+  }
   return impl;
 }
 
@@ -56,9 +63,10 @@ Status Pipeline::Impl::make_threads() {
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::int64_t> limit, environment_memory_limit());
   memory_bytes_ = options.memory_bytes.value_or(limit.value_or(0));
   HEADRACE_ASSIGN_OR_RETURN(stall_seconds_, environment_stall_seconds());
-  work_ = std::make_unique<TaskGroup>(WorkerPool::shared(threads_), threads_);
+  const auto give_up = [this] { executor_->give_up(no_memory()); };
+  work_ = std::make_unique<TaskGroup>(WorkerPool::shared(threads_), threads_, give_up);
   const auto io_pool = WorkerPool::shared_io();
-  io_ = std::make_unique<TaskGroup>(io_pool, io_pool->threads());
+  io_ = std::make_unique<TaskGroup>(io_pool, io_pool->threads(), give_up);
   return {};
 }
 
@@ -105,18 +113,6 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
         return executor_->find_misfits(records, stop);
       });
 
-  {
-    MutexLock lock(position_mutex_);
-    epoch_ = position ? position->epoch : shared_->next_epoch.load();
-    batches_ = position ? position->batches : 0;
-    journal_.emplace(DecodedState(), batches_, epoch_);
-  }
-  if (position) {
-    HEADRACE_RETURN_IF_ERROR(restore(*position, context));
-  } else {
-    stage_->begin_epoch(static_cast<std::uint64_t>(shared_->next_epoch.load()));
-  }
-
   const auto* batch = find_op<BatchOp>(op_);
   ExecutorParts parts;
   parts.stage = stage_.get();
@@ -157,6 +153,19 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
         return next_for(timeout, fetched);
       },
       &warnings_, executor_->stop_token());
+
+  // From here on there are tasks, whose failures the executor gets.
+  {
+    MutexLock lock(position_mutex_);
+    epoch_ = position ? position->epoch : shared_->next_epoch.load();
+    batches_ = position ? position->batches : 0;
+    journal_.emplace(DecodedState(), batches_, epoch_);
+  }
+  if (position) {
+    HEADRACE_RETURN_IF_ERROR(restore(*position, context));
+  } else {
+    stage_->begin_epoch(static_cast<std::uint64_t>(shared_->next_epoch.load()));
+  }
   executor_->start();
   return {};
 }

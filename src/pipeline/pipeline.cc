@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "headrace/no_memory.h"
 #include "pipeline/cardinality.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
@@ -35,6 +36,14 @@ void Pipeline::Impl::close() {
 }
 
 Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
+  const Result<Wait> waited = or_no_memory([&]() -> Result<Wait> { return take_for(timeout, batch); });
+  if (waited.ok()) return *waited;
+  executor_->give_up(waited.status());
+  *batch = waited.status();
+  return Wait::kReady;
+}
+
+Wait Pipeline::Impl::take_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
   Result<std::optional<Delivery>> taken = std::optional<Delivery>();
   if (executor_->next_for(timeout, &taken) == Wait::kTimeout) return Wait::kTimeout;
   if (!taken.ok()) {
@@ -62,7 +71,11 @@ Wait Pipeline::Impl::next_slice_for(int replica, std::chrono::milliseconds timeo
     *slice = invalid_argument("replica=" + std::to_string(replica) + " must be below " + std::to_string(replicas_));
     return Wait::kReady;
   }
-  return feeds_->next_for(replica, timeout, slice);
+  const Result<Wait> waited = or_no_memory([&]() -> Result<Wait> { return feeds_->next_for(replica, timeout, slice); });
+  if (waited.ok()) return *waited;
+  executor_->give_up(waited.status());
+  *slice = waited.status();
+  return Wait::kReady;
 }
 
 void Pipeline::Impl::settle_position() {

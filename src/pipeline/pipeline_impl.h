@@ -35,6 +35,7 @@ class Pipeline::Impl {
                                             const std::optional<Position>& position);
   ~Impl();
 
+  /// Also where the caller's thread finds no memory, the failure stays: the batch that was lost with it is not passed over.
   Wait next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   Wait next_slice_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice);
   Result<Position> position(int back) const;
@@ -49,6 +50,7 @@ class Pipeline::Impl {
   Status check_process() const;
 
  private:
+  Wait take_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
   Status count_map_memory();

@@ -98,6 +98,10 @@ class BlockPool {
   /// Gives a block back that was never published.
   void discard(RecordBlock* block);
 
+  /// From now on what is given back stays where it is, until the pool and its pins end: for a stream that ended in the middle of a
+  /// step, where a record may be counted twice or not at all.
+  void stop_recycling();
+
   /// Bytes of the blocks that are out, of those that only consumers hold, and of those on the free lists.
   std::int64_t bytes_in_use() const;
   std::int64_t bytes_held() const;

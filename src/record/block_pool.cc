@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <new>
@@ -32,28 +33,54 @@ constexpr std::size_t kClasses = 4 * 40;
 
 struct PooledBlock : RecordBlock {
   std::size_t size_class = 0;
+  // Neighbours in the list of its class while it is free, else in that of the blocks that are out. Lists through the blocks
+  // themselves need no memory when a block comes back, which happens in destructors.
+  PooledBlock* next = nullptr;
+  PooledBlock* previous = nullptr;
   ~PooledBlock() { std::free(data); }
+};
+
+/// The owner of the blocks in it.
+class BlockList {
+ public:
+  BlockList() = default;
+  ~BlockList() {
+    while (first_ != nullptr) delete take(first_);  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+  BlockList(const BlockList&) = delete;
+  BlockList& operator=(const BlockList&) = delete;
+
+  PooledBlock* first() const { return first_; }
+  void add(PooledBlock* block) {
+    block->previous = nullptr;
+    block->next = first_;
+    if (first_ != nullptr) first_->previous = block;
+    first_ = block;
+  }
+  PooledBlock* take(PooledBlock* block) {
+    if (block->next != nullptr) block->next->previous = block->previous;
+    (block->previous != nullptr ? block->previous->next : first_) = block->next;
+    return block;
+  }
+
+ private:
+  PooledBlock* first_ = nullptr;
 };
 
 }  // namespace
 
 struct BlockPool::State {
   mutable Mutex mutex;
-  std::vector<std::vector<PooledBlock*>> free HEADRACE_GUARDED_BY(mutex) =
-      std::vector<std::vector<PooledBlock*>>(kClasses);
+  std::array<BlockList, kClasses> free HEADRACE_GUARDED_BY(mutex);
+  BlockList out HEADRACE_GUARDED_BY(mutex);
+  bool recycles HEADRACE_GUARDED_BY(mutex) = true;
   std::int64_t used_bytes HEADRACE_GUARDED_BY(mutex) = 0;  // held ones included
   std::int64_t held_bytes HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t free_bytes HEADRACE_GUARDED_BY(mutex) = 0;
 
-  ~State() {
-    MutexLock lock(mutex);
-    for (const auto& list : free) {
-      for (PooledBlock* block : list) delete block;  // NOLINT(cppcoreguidelines-owning-memory)
-    }
-  }
-
   /// Releases `released` records and marks `held` more as a consumer's; negative: fewer.
   void change(RecordBlock* block, std::uint32_t released, std::int64_t held) HEADRACE_REQUIRES(mutex) {
+    if (!recycles) return;
     const auto bytes = static_cast<std::int64_t>(block->capacity);
     const auto is_held = [block] { return block->live > 0 && block->held == block->live; };
     if (is_held()) held_bytes -= bytes;
@@ -64,7 +91,7 @@ struct BlockPool::State {
   }
 
   void recycle(RecordBlock* block) HEADRACE_REQUIRES(mutex) {
-    auto* pooled = static_cast<PooledBlock*>(block);
+    PooledBlock* const pooled = out.take(static_cast<PooledBlock*>(block));
     const auto bytes = static_cast<std::int64_t>(pooled->capacity);
     used_bytes -= bytes;
     if (free_bytes + bytes > kKeptFreeBytes + used_bytes / 4) {
@@ -72,7 +99,7 @@ struct BlockPool::State {
       return;
     }
     free_bytes += bytes;
-    free[pooled->size_class].push_back(pooled);
+    free[pooled->size_class].add(pooled);
   }
 };
 
@@ -109,29 +136,29 @@ RecordBlock* BlockPool::acquire(std::size_t bytes) {
   if (wanted.index >= kClasses) return nullptr;
   {
     MutexLock lock(state_->mutex);
-    auto& list = state_->free[wanted.index];
-    if (!list.empty()) {
-      PooledBlock* block = list.back();  // the last one given back is the warmest
-      list.pop_back();
+    BlockList& list = state_->free[wanted.index];
+    if (list.first() != nullptr) {
+      PooledBlock* block = list.take(list.first());  // the last one given back is the warmest
+      state_->out.add(block);
       state_->free_bytes -= static_cast<std::int64_t>(wanted.bytes);
       state_->used_bytes += static_cast<std::int64_t>(wanted.bytes);
       block->records.clear();
       return block;
     }
-    state_->used_bytes += static_cast<std::int64_t>(wanted.bytes);
   }
   auto block = std::unique_ptr<PooledBlock>(new (std::nothrow) PooledBlock);
-  if (block != nullptr) {
-    block->size_class = wanted.index;
-    if (wanted.bytes == 0) return block.release();
+  if (block == nullptr) return nullptr;
+  block->size_class = wanted.index;
+  block->capacity = wanted.bytes;
+  if (wanted.bytes > 0) {
     const std::size_t room = (wanted.bytes + kBlockPadding + kAlignment - 1) / kAlignment * kAlignment;
     block->data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, room));
-    block->capacity = wanted.bytes;
-    if (block->data != nullptr) return block.release();
+    if (block->data == nullptr) return nullptr;
   }
   MutexLock lock(state_->mutex);
-  state_->used_bytes -= static_cast<std::int64_t>(wanted.bytes);
-  return nullptr;
+  state_->used_bytes += static_cast<std::int64_t>(wanted.bytes);
+  state_->out.add(block.get());
+  return block.release();
 }
 
 void BlockPool::publish(RecordBlock* block) {
@@ -151,7 +178,12 @@ std::shared_ptr<RecordPin> BlockPool::pin(std::vector<RecordRun> runs) {
 
 void BlockPool::discard(RecordBlock* block) {
   MutexLock lock(state_->mutex);
-  state_->recycle(block);
+  if (state_->recycles) state_->recycle(block);
+}
+
+void BlockPool::stop_recycling() {
+  MutexLock lock(state_->mutex);
+  state_->recycles = false;
 }
 
 std::int64_t BlockPool::bytes_in_use() const {

@@ -264,15 +264,14 @@ Result<std::size_t> InterleaveSource::pull(std::size_t max_records, std::vector<
 }
 
 void InterleaveSource::reset() {
-  std::vector<RecordRun> held;
   for (Slot& slot : slots_) {
-    if (slot.left > 0) held.push_back({slot.block, slot.next, slot.left});
+    const RecordRun held{slot.block, slot.next, slot.left};
+    if (slot.left > 0) shared_->context.blocks->release({&held, 1});
     if (slot.stream != nullptr) slot.stream->abandon();
     slot = Slot();
   }
   for (const auto& stream : ahead_) stream->abandon();
   ahead_.clear();
-  if (!held.empty()) shared_->context.blocks->release(held);
   next_part_ = 0;
   open_ = 0;
   current_ = 0;

@@ -166,21 +166,18 @@ ReadStep ShardStream::take(ShardPiece* piece) {
 }
 
 void ShardStream::abandon() {
-  std::deque<Waiting> dropped;
-  {
-    MutexLock lock(shared_->mutex);
-    abandoned_ = true;
-    dropped.swap(waiting_);
-    waiting_blocks_ = 0;
-    waiting_records_ = 0;
-    waiting_bytes_ = 0;
-  }
-  std::vector<RecordRun> runs;
-  for (const Waiting& waiting : dropped) {
+  MutexLock lock(shared_->mutex);
+  abandoned_ = true;
+  for (const Waiting& waiting : waiting_) {
     RecordBlock* block = waiting.piece.block;
-    if (block != nullptr) runs.push_back({block, 0, static_cast<std::uint32_t>(block->records.size())});
+    if (block == nullptr) continue;
+    const RecordRun all{block, 0, static_cast<std::uint32_t>(block->records.size())};
+    shared_->context.blocks->release({&all, 1});
   }
-  if (!runs.empty()) shared_->context.blocks->release(runs);
+  waiting_.clear();
+  waiting_blocks_ = 0;
+  waiting_records_ = 0;
+  waiting_bytes_ = 0;
 }
 
 }  // namespace headrace

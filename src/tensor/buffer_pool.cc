@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -70,8 +71,8 @@ struct BufferPool::State {
     std::uint8_t* data = nullptr;
     {
       MutexLock lock(mutex);
-      bytes_in_use += static_cast<std::int64_t>(class_bytes(size_class));
       if (++acquired % kWindow == 0) collect_unused(&unused);
+      bytes_in_use += static_cast<std::int64_t>(class_bytes(size_class));
       std::vector<FreeBlock>& list = free[size_class];
       if (!list.empty()) {
         data = list.back().data;  // the warmest
@@ -89,18 +90,28 @@ struct BufferPool::State {
       const auto bytes = static_cast<std::int64_t>(class_bytes(size_class));
       bytes_in_use -= bytes;
       if (data == nullptr) return;
-      if (bytes <= most_free - bytes_free) {
-        bytes_free += bytes;
-        free[size_class].push_back({data, acquired});
-        return;
-      }
+      if (bytes <= most_free - bytes_free && keep({data, acquired}, size_class)) return;
     }
     std::free(data);
+  }
+
+  // False where there is no memory for its place in the list.
+  bool keep(const FreeBlock& block, std::size_t size_class) HEADRACE_REQUIRES(mutex) {
+    try {
+      free[size_class].push_back(block);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    bytes_free += static_cast<std::int64_t>(class_bytes(size_class));
+    return true;
   }
 
   // Lists are stacks, so what was not needed lies at the bottom with the oldest stamps.
   void collect_unused(std::vector<std::uint8_t*>* unused) HEADRACE_REQUIRES(mutex) {
     const std::uint64_t now = acquired;
+    std::size_t blocks = 0;
+    for (const std::vector<FreeBlock>& list : free) blocks += list.size();
+    unused->reserve(blocks);  // what is on neither list is lost
     for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
       std::vector<FreeBlock>& list = free[size_class];
       const auto kept = std::find_if(list.begin(), list.end(),
@@ -156,7 +167,12 @@ BufferPtr BufferPool::acquire(std::size_t bytes) {
     state_->give_back(nullptr, size_class);
     return nullptr;
   }
-  return std::make_shared<PooledBuffer<State>>(data, bytes, size_class, state_);
+  try {
+    return std::make_shared<PooledBuffer<State>>(data, bytes, size_class, state_);
+  } catch (const std::bad_alloc&) {
+    state_->give_back(data, size_class);
+    return nullptr;
+  }
 }
 
 std::int64_t BufferPool::bytes_in_use() const {
