@@ -27,6 +27,16 @@ namespace {
 // Between two slices of a wait the main thread looks for signals: Ctrl-C is answered within one.
 constexpr std::chrono::milliseconds kWaitSlice{50};
 
+}  // namespace
+
+PipelineHandle::~PipelineHandle() {
+  if (pipeline.use_count() > 1) return;
+  const WithoutGil waiting;
+  pipeline->close();
+}
+
+namespace {
+
 void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
