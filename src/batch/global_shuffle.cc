@@ -158,10 +158,7 @@ class GlobalShuffle final : public RecordStage {
 
   void plan_ahead() {
     const std::size_t most = 1 + (options_.window_bytes > 0 ? kWindowsAhead : kGroupsAhead);
-    const auto has_room = [this] {
-      return windows_.empty() || options_.record_budget_bytes == 0 ||
-             source_.blocks->bytes_in_use() < options_.record_budget_bytes;
-    };
+    const auto has_room = [this] { return windows_.empty() || source_.blocks->has_room(); };
     while (windows_.size() < most && has_room() && plan_window()) {
     }
   }

@@ -42,10 +42,7 @@ Executor::Executor(const ExecutorParts& parts)
 
 Executor::~Executor() {
   stop();
-  MutexLock lock(mutex_);
-  for (const auto& batch : in_flight_) {
-    if (batch->state == InFlightState::kParsing && !batch->pin) parts_.blocks->release(batch->records.runs);
-  }
+  drop_batches();
 }
 
 void Executor::start() {
@@ -55,6 +52,16 @@ void Executor::start() {
 void Executor::stop() {
   stop_.request_stop();
   sequencer_.join();
+}
+
+void Executor::drop_batches() {
+  MutexLock lock(mutex_);
+  for (const auto& batch : in_flight_) {
+    if (batch->state == InFlightState::kParsing && !batch->pin) parts_.blocks->release(batch->records.runs);
+  }
+  in_flight_.clear();
+  asked_about_ = nullptr;
+  ready_bytes_.store(0, std::memory_order_relaxed);
 }
 
 void Executor::run_sequencer() {
@@ -103,20 +110,38 @@ void Executor::give_up(const Status& failure) {
 
 bool Executor::wait_for_room() {
   const ProbeTimer timer(parts_.order->blocked_ns);
-  MutexLock lock(mutex_);
-  const auto has_room = [this]() HEADRACE_REQUIRES(mutex_) {
-    return in_flight_.empty() || (static_cast<int>(in_flight_.size()) < parts_.max_in_flight && has_memory());
-  };
-  return room_.wait(mutex_, stop_.get_token(), has_room) && !stop_.stop_requested();
+  {
+    MutexLock lock(mutex_);
+    const auto has_room = [this]() HEADRACE_REQUIRES(mutex_) {
+      return in_flight_.empty() || (static_cast<int>(in_flight_.size()) < parts_.max_in_flight && has_memory());
+    };
+    if (!room_.wait(mutex_, stop_.get_token(), has_room) || stop_.stop_requested()) return false;
+  }
+  if (parts_.memory_bytes > 0) drop_free_buffers();
+  return true;
 }
 
 bool Executor::has_memory() const {
   if (parts_.memory_bytes == 0) return true;
-  if (last_bytes_ < 0) return false;  // how much the first one takes is not known yet
+  if (most_bytes_ < 0) return false;  // how much the first one takes is not known yet
   const auto parsing = std::count_if(in_flight_.begin(), in_flight_.end(), [](const std::shared_ptr<InFlight>& batch) {
     return batch->state == InFlightState::kParsing;
   });
-  return parts_.blocks->bytes_in_use() + ready_bytes() + parsing * last_bytes_ < parts_.memory_bytes;
+  const std::int64_t records = std::max(parts_.blocks->bytes_in_use(), parts_.blocks->budget());
+  return records + ready_bytes() + (parsing + 1 + parts_.kept_batches) * most_bytes_ <= parts_.memory_bytes;
+}
+
+void Executor::drop_free_buffers() const {
+  const std::int64_t records = std::max(parts_.blocks->bytes_in_use(), parts_.blocks->budget());
+  const std::int64_t buffers = parts_.buffers->bytes_in_use() + parts_.buffers->bytes_free();
+  if (records + buffers > parts_.memory_bytes) parts_.buffers->drop_free();
+}
+
+void Executor::divide_memory(std::int64_t batch_bytes) {
+  if (batch_bytes <= most_bytes_ || parts_.memory_bytes == 0) return;
+  most_bytes_ = batch_bytes;
+  const std::int64_t left = parts_.memory_bytes - (1 + parts_.kept_batches) * most_bytes_;
+  parts_.blocks->set_budget(std::max<std::int64_t>(1, std::min(left, parts_.memory_bytes / 2)));
 }
 
 void Executor::finish_stream(Status failure) {
@@ -256,16 +281,23 @@ void Executor::complete(InFlight* batch) {
     ns_per_row_.store((3 * ns_per_row_.load(std::memory_order_relaxed) + measured) / 4, std::memory_order_relaxed);
   }
   if (batch->pin && batch->late) batch->pin->add(batch->late->take_kept());
+  batch->bytes = column_bytes(batch->slices);
+  if (batch->records.number == parts_.first_number && batch->failure.ok()) {
+    batch->failure = parts_.check_memory(batch->bytes);
+    if (!batch->failure.ok()) {
+      batch->slices.clear();
+      batch->rows = batch->bytes = 0;
+    }
+  }
   batch->job.reset();
   batch->late.reset();
   if (!batch->pin) parts_.blocks->release(batch->records.runs);
-  batch->bytes = column_bytes(batch->slices);
   ready_bytes_.fetch_add(batch->bytes, std::memory_order_relaxed);
   bool is_next = false;
   {
     MutexLock lock(mutex_);
     batch->state = InFlightState::kReady;
-    last_bytes_ = batch->bytes;
+    divide_memory(batch->bytes);
     is_next = in_flight_.front().get() == batch;
   }
   if (is_next) ready_.notify_all();
@@ -327,15 +359,6 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   out.whole = batch->failure.ok() && !batch->records.cut_short;
   out.state = std::move(batch->records.state);
   out.batch = {number, batch->records.epoch, batch->rows, std::move(batch->slices)};
-  if (number == parts_.first_number) {
-    const Status enough = parts_.check_memory(batch->bytes);
-    if (!enough.ok()) {
-      MutexLock lock(mutex_);
-      failure_ = enough;
-      *delivery = enough;
-      return Wait::kReady;
-    }
-  }
   *delivery = std::optional<Delivery>(std::move(out));
   return Wait::kReady;
 }

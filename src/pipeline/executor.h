@@ -30,6 +30,7 @@
 #include "runtime/warnings.h"
 #include "runtime/worker_pool.h"
 #include "shard/file_list.h"
+#include "tensor/buffer_pool.h"
 #include "tensor/row_keys.h"
 
 namespace headrace {
@@ -39,6 +40,7 @@ struct ExecutorParts {
   BatchStage* stage = nullptr;
   BatchParser* parser = nullptr;
   BlockPool* blocks = nullptr;
+  BufferPool* buffers = nullptr;  ///< of the batches
   SliceMaps* maps = nullptr;
   RecordLoader* loader = nullptr;  ///< of records that were only located
   TaskGroup* work = nullptr;
@@ -59,10 +61,11 @@ struct ExecutorParts {
   int max_in_flight = 4;
   std::int64_t first_number = 0;  ///< of the first batch, after a restore
   double stall_seconds = 30;
-  std::int64_t memory_bytes = 0;  ///< budget of record blocks and batches; 0 = none
+  std::int64_t memory_bytes = 0;  ///< budget of record blocks and batches, those below among them; 0 = none
+  int kept_batches = 2;           ///< of the budget, for a consumer
   /// Called by the sequencer between two batches: work on delivered ones that the consumer must not wait for.
   std::function<void()> settle;
-  /// Called with the first batch: the failure when the budget is too small to go on at all.
+  /// Called with the first batch, while its records are still there: the failure when the budget is too small to go on at all.
   std::function<Status(std::int64_t batch_bytes)> check_memory;
 };
 
@@ -85,11 +88,15 @@ class Executor {
   Wait next_for(std::chrono::milliseconds timeout, Result<std::optional<Delivery>>* delivery) HEADRACE_EXCLUDES(mutex_);
   /// Asks everything to stop and joins the sequencer. The owner closes the task groups behind it.
   void stop();
+  /// What nobody will take, behind stop() and the end of all tasks.
+  void drop_batches() HEADRACE_EXCLUDES(mutex_);
   /// What of `records`, which the sequencer is about to cut, does not fit the schema (FindMisfits in batch/stages.h). Parses
   /// them to the end; the batch that is cut next is then not parsed again. The sequencer's thread alone.
   Misfits find_misfits(const RecordBatch& records, const std::stop_token& stop) HEADRACE_EXCLUDES(mutex_);
   /// Ends the stream at once, whatever is in flight, and without memory: for a failure in the middle of a step. Any thread.
   void give_up(const Status& failure) HEADRACE_EXCLUDES(mutex_);
+  /// Whether a batch was cut. The sequencer's thread alone.
+  bool has_cut() const { return next_number_ > parts_.first_number; }
   std::stop_token stop_token() const { return stop_.get_token(); }
   /// Bytes of the batches that are ready but not taken yet. Any thread.
   std::int64_t ready_bytes() const { return ready_bytes_.load(std::memory_order_relaxed); }
@@ -99,9 +106,13 @@ class Executor {
   /// How the stream ended; nothing when it was stopped.
   std::optional<Status> cut_all_batches();
   bool wait_for_room() HEADRACE_EXCLUDES(mutex_);
-  /// Whether the budget, if there is one, has room for a further batch. One that is being parsed counts as much as the last
-  /// one that was.
+  /// Whether the budget, if there is one, has room for a further batch. One that is being parsed counts as much as the largest
+  /// one so far.
   bool has_memory() const HEADRACE_REQUIRES(mutex_);
+  /// Free buffers make room for a further batch.
+  void drop_free_buffers() const HEADRACE_EXCLUDES(mutex_);
+  /// What batches like this one do not need is for record blocks.
+  void divide_memory(std::int64_t batch_bytes) HEADRACE_REQUIRES(mutex_);
   std::shared_ptr<InFlight> prepare(RecordBatch records, bool is_asked_about);
   void start_parse(RecordBatch records) HEADRACE_EXCLUDES(mutex_);
   /// The batch that was asked about last is cut, as `records`.
@@ -139,7 +150,7 @@ class Executor {
   CondVar room_;   // the sequencer may go on
   CondVar asked_;  // the batch that was asked about is parsed
   std::deque<std::shared_ptr<InFlight>> in_flight_ HEADRACE_GUARDED_BY(mutex_);
-  std::int64_t last_bytes_ HEADRACE_GUARDED_BY(mutex_) = -1;   // of the batch that was parsed last
+  std::int64_t most_bytes_ HEADRACE_GUARDED_BY(mutex_) = -1;   // of a batch; -1 = none was parsed
   std::optional<Status> failure_ HEADRACE_GUARDED_BY(mutex_);  // sticky; ok = end of the stream
   std::int64_t waiting_since_ns_ HEADRACE_GUARDED_BY(mutex_) = 0;
 

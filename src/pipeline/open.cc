@@ -60,6 +60,7 @@ Status Pipeline::Impl::make_threads() {
   const ReadOptions& options = read();
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<int> from_environment, environment_threads());
   threads_ = options.num_threads.value_or(from_environment.value_or(cpu_budget()));
+  follows_cpus_ = !options.num_threads && !from_environment;
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::int64_t> limit, environment_memory_limit());
   memory_bytes_ = options.memory_bytes.value_or(limit.value_or(0));
   HEADRACE_ASSIGN_OR_RETURN(stall_seconds_, environment_stall_seconds());
@@ -87,7 +88,6 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     replicas_ = static_cast<int>(devices->devices.size());
     depth_ = devices->options.depth;
   }
-  // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
   const RecordMap* const map = sources_.each.front().map.get();
   HEADRACE_RETURN_IF_ERROR(count_map_memory());
   const std::int64_t budget = memory_bytes_ == 0 ? 0 : memory_bytes_ - map_bytes_;
@@ -108,16 +108,29 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
   context.loader = loader_.get();
-  stage_ =
-      wire_stages(op_, context, sources_, budget / 2, [this](const RecordBatch& records, const std::stop_token& stop) {
-        return executor_->find_misfits(records, stop);
-      });
+  if (memory_bytes_ > 0) {
+    blocks_.set_budget(1);  // nothing is read ahead until a batch is measured
+    context.check_memory = [this]() -> Status {
+      Status enough = check_gathered_memory();
+      if (enough.ok()) return enough;
+      executor_->give_up(enough);  // what was gathered is not delivered before it
+      return cancelled("stopped for want of memory");
+    };
+  }
+  for (const OpenSource& source : sources_.each) {
+    open_shards_ += std::min<std::int64_t>(source.options.cycle_length + source.options.shards_ahead,
+                                           std::ssize(sources_.shards->files));
+  }
+  stage_ = wire_stages(op_, context, sources_, [this](const RecordBatch& records, const std::stop_token& stop) {
+    return executor_->find_misfits(records, stop);
+  });
 
   const auto* batch = find_op<BatchOp>(op_);
   ExecutorParts parts;
   parts.stage = stage_.get();
   parts.parser = parser_.get();
   parts.blocks = &blocks_;
+  parts.buffers = buffers_.get();
   parts.work = work_.get();
   parts.shards = sources_.shards.get();
   parts.warnings = &warnings_;
@@ -140,11 +153,15 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   }
   parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
   parts.skipped = skipped_.get();
-  parts.max_in_flight = depth_ + std::max(2, threads_);
+  parts.max_in_flight = depth_ + std::max(2, threads_.load());
   parts.first_number = position ? position->batches : 0;
   parts.stall_seconds = stall_seconds_;
   parts.memory_bytes = budget;
-  parts.settle = [this] { settle_position(); };
+  parts.kept_batches = depth_;
+  parts.settle = [this] {
+    settle_position();
+    if (follows_cpus_) follow_cpus();
+  };
   parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
   executor_ = std::make_unique<Executor>(parts);
   feeds_ = std::make_unique<Feeds>(

@@ -6,12 +6,20 @@
 #include "pipeline/cardinality.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
+#include "runtime/clock.h"
+#include "runtime/cpu_budget.h"
 
 namespace headrace {
 namespace {
 
 // Between two slices of a wait the executor and the feeds look whether it is time for a warning.
 constexpr std::chrono::milliseconds kWaitSlice{1000};
+// So often one looks at the CPUs: reading a few small files, 50 us.
+constexpr std::int64_t kLookNs = 1'000'000'000;
+// So much is gathered for the first batch under any budget: it tells the number needed better than an estimate.
+constexpr std::int64_t kGatheredUnasked = std::int64_t{16} << 20;
+// Of a shard, one block is handed out, one waits and one is read, at most.
+constexpr std::int64_t kBlocksByChance = 3;
 
 }  // namespace
 
@@ -33,6 +41,11 @@ void Pipeline::Impl::close() {
   for (OpenSource& source : sources_.each) source.stop.request_stop();
   if (work_) work_->close();
   if (io_) io_->close();
+  // Reports and positions are still asked for; the data is not.
+  if (executor_) executor_->drop_batches();
+  stage_.reset();
+  blocks_.set_budget(1);
+  buffers_->drop_free();
 }
 
 Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
@@ -83,6 +96,16 @@ void Pipeline::Impl::settle_position() {
   journal_->settle();
 }
 
+void Pipeline::Impl::follow_cpus() {
+  const std::int64_t now = now_ns();
+  if (now < next_look_ns_) return;
+  next_look_ns_ = now + kLookNs;
+  const int cpus = cpu_budget();
+  if (cpus == threads_.exchange(cpus)) return;
+  WorkerPool::shared(cpus);  // which work_ keeps alive, grows
+  work_->set_max_running(cpus);
+}
+
 Result<Position> Pipeline::Impl::position(int back) const {
   const int backlog = feeds_->backlog();
   MutexLock lock(position_mutex_);
@@ -98,8 +121,32 @@ std::optional<std::int64_t> Pipeline::Impl::cardinality() const { return stream_
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};
-  const std::int64_t smallest = map_bytes_ + blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
-  if (smallest <= memory_bytes_) return {};
+  const std::int64_t records = blocks_.bytes_in_use();
+  if (map_bytes_ + records + (depth_ + 1) * batch_bytes <= memory_bytes_) return {};
+  return too_little_memory(records, batch_bytes);
+}
+
+Status Pipeline::Impl::check_gathered_memory() const {
+  const bool is_over = blocks_.bytes_in_use() > std::max(memory_bytes_ - map_bytes_, kGatheredUnasked);
+  if (!is_over || executor_->has_cut()) return {};
+  std::int64_t gathered = 0;
+  std::int64_t batch = 1;
+  for (const Op* op : ops_in_order(op_)) {
+    if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) gathered += shuffle->options.buffer_size;
+    if (const auto* cut = std::get_if<BatchOp>(&op->arguments)) batch = cut->options.size;
+  }
+  // What comes is taken to be like what was read; memory comes in sizes a fifth or less too large.
+  const std::int64_t records = std::max<std::int64_t>(1, read_probe_.records.load(std::memory_order_relaxed));
+  const double mean =
+      1.2 * static_cast<double>(read_probe_.bytes.load(std::memory_order_relaxed)) / static_cast<double>(records);
+  return too_little_memory(static_cast<std::int64_t>(mean * static_cast<double>(gathered + batch)),
+                           static_cast<std::int64_t>(mean * static_cast<double>(batch)));
+}
+
+Status Pipeline::Impl::too_little_memory(std::int64_t record_bytes, std::int64_t batch_bytes) const {
+  // When exactly a shard is read ahead is chance.
+  const std::int64_t chance = kBlocksByChance * open_shards_ * blocks_.largest_bytes();
+  const std::int64_t smallest = map_bytes_ + record_bytes + chance + (depth_ + 1) * batch_bytes;
   return {StatusCode::kResourceExhausted,
           "memory_bytes=" + std::to_string(memory_bytes_) +
               " is too small for this pipeline: its open shards, its shuffle buffer and " + std::to_string(depth_ + 1) +

@@ -58,7 +58,13 @@ class Pipeline::Impl {
   Status make_threads();
   Status restore(const Position& position, const SourceContext& context);
   void settle_position();
+  /// As many tasks at once as there are CPUs now. The sequencer's thread.
+  void follow_cpus();
+  /// With the first batch, while its records are there.
   Status check_memory(std::int64_t batch_bytes) const;
+  /// While records are gathered for the first batch, of which there may be too many.
+  Status check_gathered_memory() const;
+  Status too_little_memory(std::int64_t record_bytes, std::int64_t batch_bytes) const;
 
   const std::shared_ptr<const Op> op_;
   const std::shared_ptr<Dataset::Shared> shared_;
@@ -66,14 +72,17 @@ class Pipeline::Impl {
 
   // set by start(), constant afterwards
   OpenSources sources_;
-  int threads_ = 1;
+  bool follows_cpus_ = false;  // nobody has set a number of threads
   int replicas_ = 1;
   int depth_ = 2;
   std::int64_t memory_bytes_ = 0;  // 0 = no limit
   std::int64_t map_bytes_ = 0;     // of it, for the maps of global shuffles
+  std::int64_t open_shards_ = 0;   // at once, at most
   double stall_seconds_ = 30;
 
   // own synchronisation
+  std::atomic<int> threads_{1};
+  std::int64_t next_look_ns_ = 0;  // at the CPUs; the sequencer's
   WarningLog warnings_;
   std::unique_ptr<SkipLog> skipped_;
   StageProbe read_probe_, order_probe_, parse_probe_, deliver_probe_;

@@ -17,13 +17,8 @@ namespace {
 // datasets first, so that saved positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(const SourceContext& context, const OpenSources& sources, std::int64_t record_budget_bytes, bool skips_misfits,
-         FindMisfits find_misfits)
-      : context_(context),
-        sources_(sources),
-        record_budget_bytes_(record_budget_bytes),
-        skips_misfits_(skips_misfits),
-        find_misfits_(std::move(find_misfits)) {}
+  Wiring(const SourceContext& context, const OpenSources& sources, bool skips_misfits, FindMisfits find_misfits)
+      : context_(context), sources_(sources), skips_misfits_(skips_misfits), find_misfits_(std::move(find_misfits)) {}
 
   void add_all(const std::shared_ptr<const Op>& last) {
     const std::vector<const Op*> ops = ops_in_order(last);
@@ -55,13 +50,11 @@ class Wiring {
     SourceContext context = context_;
     context.parts = std::make_shared<const ShardParts>(source.assignment.parts);
     if (source.map != nullptr) {
-      GlobalPlan global = *plan_global_shuffle(ops, source.map->records());
-      global.shuffle.record_budget_bytes = record_budget_bytes_;
+      const GlobalPlan global = *plan_global_shuffle(ops, source.map->records());
       records_ = make_global_shuffle(context, source.options.read, source.map, global.shuffle);
       return global.ops;
     }
     SourceOptions options = source.options;
-    options.record_budget_bytes = record_budget_bytes_;
     // Who skips damaged records has said that some may be missing.
     std::optional<std::int64_t> stated;
     const auto* cardinality = find_op<CardinalityOp>(source.chain.last);
@@ -161,7 +154,6 @@ class Wiring {
 
   const SourceContext& context_;
   const OpenSources& sources_;
-  const std::int64_t record_budget_bytes_;
   const bool skips_misfits_;
   const FindMisfits find_misfits_;
   std::size_t next_source_ = 0;
@@ -175,11 +167,10 @@ class Wiring {
 }  // namespace
 
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
-                                        const OpenSources& sources, std::int64_t record_budget_bytes,
-                                        FindMisfits find_misfits) {
+                                        const OpenSources& sources, FindMisfits find_misfits) {
   const bool skips_misfits = read_options(last).on_mismatch == OnMismatch::kSkip;
   if (!skips_misfits || find_op<ParseOp>(last) == nullptr) find_misfits = nullptr;
-  Wiring wiring(context, sources, record_budget_bytes, skips_misfits, std::move(find_misfits));
+  Wiring wiring(context, sources, skips_misfits, std::move(find_misfits));
   wiring.add_all(last);
   return wiring.finish();
 }

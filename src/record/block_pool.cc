@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <new>
 #include <utility>
 
+#include "base/pages.h"
 #include "record/block.h"
 #include "runtime/fork.h"
 
@@ -37,19 +37,20 @@ struct PooledBlock : RecordBlock {
   // themselves need no memory when a block comes back, which happens in destructors.
   PooledBlock* next = nullptr;
   PooledBlock* previous = nullptr;
-  ~PooledBlock() { std::free(data); }
+  ~PooledBlock() { free_memory(data, capacity + kBlockPadding); }
 };
 
 /// The owner of the blocks in it.
 class BlockList {
  public:
   BlockList() = default;
-  ~BlockList() {
-    while (first_ != nullptr) delete take(first_);  // NOLINT(cppcoreguidelines-owning-memory)
-  }
+  ~BlockList() { clear(); }
   BlockList(const BlockList&) = delete;
   BlockList& operator=(const BlockList&) = delete;
 
+  void clear() {
+    while (first_ != nullptr) delete take(first_);  // NOLINT(cppcoreguidelines-owning-memory)
+  }
   PooledBlock* first() const { return first_; }
   void add(PooledBlock* block) {
     block->previous = nullptr;
@@ -74,6 +75,8 @@ struct BlockPool::State {
   std::array<BlockList, kClasses> free HEADRACE_GUARDED_BY(mutex);
   BlockList out HEADRACE_GUARDED_BY(mutex);
   bool recycles HEADRACE_GUARDED_BY(mutex) = true;
+  std::int64_t budget HEADRACE_GUARDED_BY(mutex) = 0;  // 0 = none
+  std::int64_t largest HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t used_bytes HEADRACE_GUARDED_BY(mutex) = 0;  // held ones included
   std::int64_t held_bytes HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t free_bytes HEADRACE_GUARDED_BY(mutex) = 0;
@@ -90,11 +93,20 @@ struct BlockPool::State {
     if (block->live == 0) recycle(block);
   }
 
+  bool exceeds_budget(std::int64_t more) const HEADRACE_REQUIRES(mutex) {
+    return budget > 0 && used_bytes - held_bytes + free_bytes + more > budget;
+  }
+
+  void drop_free() HEADRACE_REQUIRES(mutex) {
+    for (BlockList& list : free) list.clear();
+    free_bytes = 0;
+  }
+
   void recycle(RecordBlock* block) HEADRACE_REQUIRES(mutex) {
     PooledBlock* const pooled = out.take(static_cast<PooledBlock*>(block));
     const auto bytes = static_cast<std::int64_t>(pooled->capacity);
     used_bytes -= bytes;
-    if (free_bytes + bytes > kKeptFreeBytes + used_bytes / 4) {
+    if (free_bytes + bytes > kKeptFreeBytes + used_bytes / 4 || exceeds_budget(bytes)) {
       delete pooled;  // NOLINT(cppcoreguidelines-owning-memory): the pool is the owner behind the raw pointers
       return;
     }
@@ -145,18 +157,19 @@ RecordBlock* BlockPool::acquire(std::size_t bytes) {
       block->records.clear();
       return block;
     }
+    if (state_->exceeds_budget(static_cast<std::int64_t>(wanted.bytes))) state_->drop_free();
   }
   auto block = std::unique_ptr<PooledBlock>(new (std::nothrow) PooledBlock);
   if (block == nullptr) return nullptr;
   block->size_class = wanted.index;
   block->capacity = wanted.bytes;
   if (wanted.bytes > 0) {
-    const std::size_t room = (wanted.bytes + kBlockPadding + kAlignment - 1) / kAlignment * kAlignment;
-    block->data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, room));
+    block->data = allocate_memory(wanted.bytes + kBlockPadding, kAlignment);
     if (block->data == nullptr) return nullptr;
   }
   MutexLock lock(state_->mutex);
   state_->used_bytes += static_cast<std::int64_t>(wanted.bytes);
+  state_->largest = std::max(state_->largest, static_cast<std::int64_t>(wanted.bytes));
   state_->out.add(block.get());
   return block.release();
 }
@@ -179,6 +192,27 @@ std::shared_ptr<RecordPin> BlockPool::pin(std::vector<RecordRun> runs) {
 void BlockPool::discard(RecordBlock* block) {
   MutexLock lock(state_->mutex);
   if (state_->recycles) state_->recycle(block);
+}
+
+void BlockPool::set_budget(std::int64_t bytes) {
+  MutexLock lock(state_->mutex);
+  state_->budget = bytes;
+  if (state_->exceeds_budget(0)) state_->drop_free();
+}
+
+std::int64_t BlockPool::budget() const {
+  MutexLock lock(state_->mutex);
+  return state_->budget;
+}
+
+bool BlockPool::has_room() const {
+  MutexLock lock(state_->mutex);
+  return state_->budget == 0 || state_->used_bytes - state_->held_bytes < state_->budget;
+}
+
+std::int64_t BlockPool::largest_bytes() const {
+  MutexLock lock(state_->mutex);
+  return state_->largest;
 }
 
 void BlockPool::stop_recycling() {

@@ -241,6 +241,7 @@ Status InterleaveSource::wait(const std::stop_token& stop) {
 Result<std::size_t> InterleaveSource::pull(std::size_t max_records, std::vector<RecordRun>* runs,
                                            const std::stop_token& stop) {
   std::size_t records = 0;
+  if (shared_->context.check_memory) HEADRACE_RETURN_IF_ERROR(shared_->context.check_memory());
   while (records < max_records && failure_.ok()) {
     Slot* slot = &slots_[current_];
     switch (visit(slot)) {

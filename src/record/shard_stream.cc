@@ -38,8 +38,7 @@ ShardStream::~ShardStream() { abandon(); }
 bool ShardStream::has_room(std::int64_t share) const {
   if (waiting_blocks_ == 0) return true;
   const SourceOptions& options = shared_->options;
-  const std::int64_t budget = options.record_budget_bytes;
-  if (budget > 0 && shared_->context.blocks->bytes_in_use() >= budget) return false;
+  if (!shared_->context.blocks->has_room()) return false;
   const std::int64_t bytes = share * waiting_bytes_;
   return share * waiting_blocks_ < options.blocks_ahead || bytes < options.blocks_ahead * kAheadBytes ||
          (share * waiting_records_ < options.block_length && bytes < kMostAheadBytes);

@@ -117,7 +117,7 @@ void WorkerPool::work() {
     random_stall();
     group->run(std::move(run));
     mutex_.lock();
-    const bool was_at_cap = group->running_-- == group->max_running_;
+    const bool was_at_cap = group->running_-- >= group->max_running_;
     if (group->closed_) {
       drained_.notify_all();
     } else if (was_at_cap && !group->heap_.empty()) {
@@ -127,7 +127,7 @@ void WorkerPool::work() {
 }
 
 TaskGroup::TaskGroup(std::shared_ptr<WorkerPool> pool, int max_running, std::function<void()> no_memory)
-    : pool_(std::move(pool)), max_running_(max_running), no_memory_(std::move(no_memory)) {
+    : pool_(std::move(pool)), no_memory_(std::move(no_memory)), max_running_(max_running) {
   MutexLock lock(pool_->mutex_);
   pool_->groups_.push_back(this);
 }
@@ -151,6 +151,14 @@ void TaskGroup::submit(TaskPriority priority, std::function<void()> run) {
     std::push_heap(heap_.begin(), heap_.end(), kRunsLater);
   }
   pool_->changed_.notify_one();
+}
+
+void TaskGroup::set_max_running(int max_running) {
+  {
+    MutexLock lock(pool_->mutex_);
+    max_running_ = max_running;
+  }
+  pool_->changed_.notify_all();
 }
 
 void TaskGroup::close() {

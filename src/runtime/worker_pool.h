@@ -69,6 +69,8 @@ class TaskGroup {
 
   /// Queues `run`; dropped silently after close(). `run` must not throw anything else.
   void submit(TaskPriority priority, std::function<void()> run);
+  /// From now on; tasks that run go on.
+  void set_max_running(int max_running);
   /// Drops what waits, waits for what runs. Idempotent.
   void close();
 
@@ -77,9 +79,9 @@ class TaskGroup {
   void run(std::function<void()> task) const;
 
   const std::shared_ptr<WorkerPool> pool_;
-  const int max_running_;
   const std::function<void()> no_memory_;
   // guarded by pool_->mutex_
+  int max_running_;
   std::vector<WorkerPool::Waiting> heap_;
   int running_ = 0;
   bool closed_ = false;

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
 #include <limits>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "base/pages.h"
 #include "runtime/fork.h"
 #include "runtime/mutex.h"
 
@@ -43,31 +43,33 @@ std::size_t class_bytes(std::size_t size_class) {
 
 std::uint8_t* allocate(std::size_t bytes) {
   const bool huge = bytes >= kHugePage;
-  const std::size_t alignment = huge ? kHugePage : kColumnAlignment;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  std::uint8_t* const memory = allocate_memory(bytes, huge ? kHugePage : kColumnAlignment);
   // Advice only: without huge pages the memory is as good, just slower on first touch.
   if (memory != nullptr && huge) (void)::madvise(memory, bytes, MADV_HUGEPAGE);
-  return static_cast<std::uint8_t*>(memory);
+  return memory;
 }
 
 struct FreeBlock {
   std::uint8_t* data;
   std::uint64_t freed_at;  ///< value of State::acquired
 };
+using FreeLists = std::array<std::vector<FreeBlock>, kClasses>;
+
+void free_all(const FreeLists& lists) {
+  for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
+    for (const FreeBlock& block : lists[size_class]) free_memory(block.data, class_bytes(size_class));
+  }
+}
 
 }  // namespace
 
 struct BufferPool::State {
   explicit State(std::int64_t most_free_bytes) : most_free(most_free_bytes) {}
-  ~State() {
-    for (auto& list : free) {
-      for (const FreeBlock& block : list) std::free(block.data);
-    }
-  }
+  ~State() { free_all(free); }
 
   /// A recycled block of the class, or null.
   std::uint8_t* take(std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
-    std::vector<std::uint8_t*> unused;
+    std::vector<std::pair<std::uint8_t*, std::size_t>> unused;
     std::uint8_t* data = nullptr;
     {
       MutexLock lock(mutex);
@@ -80,7 +82,7 @@ struct BufferPool::State {
         bytes_free -= static_cast<std::int64_t>(class_bytes(size_class));
       }
     }
-    for (std::uint8_t* block : unused) std::free(block);
+    for (const auto& [block, bytes] : unused) free_memory(block, bytes);
     return data;
   }
 
@@ -92,7 +94,7 @@ struct BufferPool::State {
       if (data == nullptr) return;
       if (bytes <= most_free - bytes_free && keep({data, acquired}, size_class)) return;
     }
-    std::free(data);
+    free_memory(data, class_bytes(size_class));
   }
 
   // False where there is no memory for its place in the list.
@@ -106,8 +108,18 @@ struct BufferPool::State {
     return true;
   }
 
+  void drop_free() HEADRACE_EXCLUDES(mutex) {
+    FreeLists dropped;
+    {
+      MutexLock lock(mutex);
+      dropped.swap(free);
+      bytes_free = 0;
+    }
+    free_all(dropped);
+  }
+
   // Lists are stacks, so what was not needed lies at the bottom with the oldest stamps.
-  void collect_unused(std::vector<std::uint8_t*>* unused) HEADRACE_REQUIRES(mutex) {
+  void collect_unused(std::vector<std::pair<std::uint8_t*, std::size_t>>* unused) HEADRACE_REQUIRES(mutex) {
     const std::uint64_t now = acquired;
     std::size_t blocks = 0;
     for (const std::vector<FreeBlock>& list : free) blocks += list.size();
@@ -116,7 +128,9 @@ struct BufferPool::State {
       std::vector<FreeBlock>& list = free[size_class];
       const auto kept = std::find_if(list.begin(), list.end(),
                                      [now](const FreeBlock& block) { return block.freed_at + kWindow > now; });
-      for (auto block = list.begin(); block != kept; ++block) unused->push_back(block->data);
+      for (auto block = list.begin(); block != kept; ++block) {
+        unused->emplace_back(block->data, class_bytes(size_class));
+      }
       bytes_free -= static_cast<std::int64_t>(class_bytes(size_class)) * (kept - list.begin());
       list.erase(list.begin(), kept);
     }
@@ -125,7 +139,7 @@ struct BufferPool::State {
   const BirthProcess birth;
   const std::int64_t most_free;
   mutable Mutex mutex;
-  std::array<std::vector<FreeBlock>, kClasses> free HEADRACE_GUARDED_BY(mutex);
+  FreeLists free HEADRACE_GUARDED_BY(mutex);
   std::uint64_t acquired HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t bytes_in_use HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t bytes_free HEADRACE_GUARDED_BY(mutex) = 0;
@@ -174,6 +188,8 @@ BufferPtr BufferPool::acquire(std::size_t bytes) {
     return nullptr;
   }
 }
+
+void BufferPool::drop_free() { state_->drop_free(); }
 
 std::int64_t BufferPool::bytes_in_use() const {
   MutexLock lock(state_->mutex);
