@@ -645,8 +645,17 @@ def find_files(files: Sequence[bytes], is_list: bool, provider: object | None = 
     The (path, bytes, name) of each file, in reading order; see headrace/verify.h.
     """
 
-def write_index(path: bytes, beside: bool, compression: str) -> object:
-    """Makes the index of a file; the path of the index."""
+class StopFlag:
+    """Ends a call on another thread."""
+
+    def __init__(self) -> None: ...
+
+    def set(self) -> None: ...
+
+def write_index(path: bytes, beside: bool, compression: str, stop: StopFlag) -> object:
+    """
+    Makes the index of a file; the path of the index. Ends when `stop` is set.
+    """
 
 def read_index(path: bytes) -> list[int]:
     """The lengths of the records that an index file tells of."""

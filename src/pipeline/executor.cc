@@ -282,8 +282,10 @@ void Executor::complete(InFlight* batch) {
   }
   if (batch->pin && batch->late) batch->pin->add(batch->late->take_kept());
   batch->bytes = column_bytes(batch->slices);
+  // Columns of views hold their records with them.
+  const std::int64_t held_bytes = batch->bytes + (batch->pin ? payload_bytes(batch->records) : 0);
   if (batch->records.number == parts_.first_number && batch->failure.ok()) {
-    batch->failure = parts_.check_memory(batch->bytes);
+    batch->failure = parts_.check_memory(held_bytes);
     if (!batch->failure.ok()) {
       batch->slices.clear();
       batch->rows = batch->bytes = 0;
@@ -297,7 +299,7 @@ void Executor::complete(InFlight* batch) {
   {
     MutexLock lock(mutex_);
     batch->state = InFlightState::kReady;
-    divide_memory(batch->bytes);
+    divide_memory(held_bytes);
     is_next = in_flight_.front().get() == batch;
   }
   if (is_next) ready_.notify_all();

@@ -1,6 +1,7 @@
 #include "headrace/pipeline.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "headrace/no_memory.h"
 #include "pipeline/cardinality.h"
@@ -135,17 +136,19 @@ Status Pipeline::Impl::check_gathered_memory() const {
     if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) gathered += shuffle->options.buffer_size;
     if (const auto* cut = std::get_if<BatchOp>(&op->arguments)) batch = cut->options.size;
   }
-  // What comes is taken to be like what was read; memory comes in sizes a fifth or less too large.
-  const std::int64_t records = std::max<std::int64_t>(1, read_probe_.records.load(std::memory_order_relaxed));
-  const double mean =
-      1.2 * static_cast<double>(read_probe_.bytes.load(std::memory_order_relaxed)) / static_cast<double>(records);
-  return too_little_memory(static_cast<std::int64_t>(mean * static_cast<double>(gathered + batch)),
-                           static_cast<std::int64_t>(mean * static_cast<double>(batch)));
+  // What comes is taken to be like the `records` that were read, whose mean may be off by 3 / sqrt(records) where sizes are skewed;
+  // memory comes in sizes a fifth or less too large.
+  const auto records =
+      static_cast<double>(std::max<std::int64_t>(1, read_probe_.records.load(std::memory_order_relaxed)));
+  const auto bytes = static_cast<double>(read_probe_.bytes.load(std::memory_order_relaxed));
+  const double each = bytes / records * (1.2 + 3 / std::sqrt(records));
+  return too_little_memory(static_cast<std::int64_t>(each * static_cast<double>(gathered + batch)),
+                           static_cast<std::int64_t>(each * static_cast<double>(batch)));
 }
 
 Status Pipeline::Impl::too_little_memory(std::int64_t record_bytes, std::int64_t batch_bytes) const {
   // When exactly a shard is read ahead is chance.
-  const std::int64_t chance = kBlocksByChance * open_shards_ * blocks_.largest_bytes();
+  const std::int64_t chance = open_shards_ * (kBlocksByChance * blocks_.largest_bytes() + blocks_.largest_beside());
   const std::int64_t smallest = map_bytes_ + record_bytes + chance + (depth_ + 1) * batch_bytes;
   return {StatusCode::kResourceExhausted,
           "memory_bytes=" + std::to_string(memory_bytes_) +

@@ -77,6 +77,7 @@ struct BlockPool::State {
   bool recycles HEADRACE_GUARDED_BY(mutex) = true;
   std::int64_t budget HEADRACE_GUARDED_BY(mutex) = 0;  // 0 = none
   std::int64_t largest HEADRACE_GUARDED_BY(mutex) = 0;
+  std::int64_t largest_beside HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t used_bytes HEADRACE_GUARDED_BY(mutex) = 0;  // held ones included
   std::int64_t held_bytes HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t free_bytes HEADRACE_GUARDED_BY(mutex) = 0;
@@ -218,6 +219,17 @@ std::int64_t BlockPool::largest_bytes() const {
 void BlockPool::stop_recycling() {
   MutexLock lock(state_->mutex);
   state_->recycles = false;
+}
+
+std::int64_t BlockPool::largest_beside() const {
+  MutexLock lock(state_->mutex);
+  return state_->largest_beside;
+}
+
+void BlockPool::count_beside(std::int64_t bytes) {
+  MutexLock lock(state_->mutex);
+  state_->used_bytes += bytes;
+  state_->largest_beside = std::max(state_->largest_beside, bytes);
 }
 
 std::int64_t BlockPool::bytes_in_use() const {

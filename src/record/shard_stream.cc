@@ -33,7 +33,10 @@ ShardStream::ShardStream(std::shared_ptr<ReadAhead> shared, std::uint32_t shard,
   }
 }
 
-ShardStream::~ShardStream() { abandon(); }
+ShardStream::~ShardStream() {
+  abandon();
+  shared_->context.blocks->count_beside(-counted_.memory_bytes);
+}
 
 bool ShardStream::has_room(std::int64_t share) const {
   if (waiting_blocks_ == 0) return true;
@@ -85,8 +88,12 @@ ReadStep ShardStream::read(bool may_wait, ShardPiece* piece) {
 }
 
 std::int64_t ShardStream::count_inflated() {
-  if (!reader_ || shared_->context.inflate == nullptr) return 0;
+  if (!reader_) return 0;
   const InflateCost before = std::exchange(counted_, reader_->inflate_cost());
+  if (counted_.memory_bytes != before.memory_bytes) {
+    shared_->context.blocks->count_beside(counted_.memory_bytes - before.memory_bytes);
+  }
+  if (shared_->context.inflate == nullptr) return counted_.busy_ns - before.busy_ns;
   if (counted_.file_bytes > before.file_bytes || counted_.bytes > before.bytes) {
     (*shared_->context.inflate)[static_cast<std::size_t>(reader_->compression())].add(before, counted_);
   }
