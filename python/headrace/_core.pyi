@@ -749,6 +749,29 @@ class InflateReport:
     def gain_none(self) -> float:
         """The same without compression."""
 
+class WaitReport:
+    """Calls of next() that gave a batch, and lasted about as long."""
+
+    @property
+    def seconds(self) -> float:
+        """At most; and longer than that of the range before."""
+
+    @property
+    def count(self) -> int: ...
+
+class ReplicaReport:
+    """What the consumer of one replica saw."""
+
+    @property
+    def batches(self) -> int: ...
+
+    @property
+    def wait_seconds(self) -> float: ...
+
+    @property
+    def waiting_seconds(self) -> float:
+        """Of the call that lasts now; 0: there is none."""
+
 class Report:
     """What the probes of a pipeline say."""
 
@@ -796,6 +819,14 @@ class Report:
         """Time next() spent waiting."""
 
     @property
+    def waits(self) -> list[WaitReport]:
+        """Calls of next() by how long they lasted: 16 ranges, from 50 us on."""
+
+    @property
+    def replicas(self) -> list[ReplicaReport]:
+        """What the consumer of each replica saw; the first 32."""
+
+    @property
     def threads(self) -> int: ...
 
     @property
@@ -841,6 +872,13 @@ class Pipeline:
         """
 
     @property
+    def on_wait(self) -> object:
+        """None, or what is called about once a second during a wait."""
+
+    @on_wait.setter
+    def on_wait(self, arg: object, /) -> None: ...
+
+    @property
     def replicas(self) -> int: ...
 
     def cardinality(self) -> int | None: ...
@@ -857,6 +895,91 @@ class Pipeline:
     def report(self) -> Report: ...
 
     def write_trace(self, path: bytes) -> None: ...
+
+class RunningPipeline:
+    """An open pipeline of a process of this user; see headrace/running.h."""
+
+    @property
+    def process(self) -> int:
+        """Its number (PID)."""
+
+    @property
+    def name(self) -> object:
+        """Of its first file, as it was given."""
+
+    @property
+    def open_seconds(self) -> float:
+        """Since it was opened."""
+
+    @property
+    def threads(self) -> int: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def batches(self) -> int:
+        """Delivered."""
+
+    @property
+    def record_bytes(self) -> int:
+        """Memory in record blocks, at the last batch."""
+
+    @property
+    def batch_bytes(self) -> int:
+        """Memory in ready batches, at the last batch."""
+
+    @property
+    def stages(self) -> list[StageReport]:
+        """The first 20."""
+
+    @property
+    def waits(self) -> list[WaitReport]:
+        """Calls of next() by how long they lasted."""
+
+    @property
+    def replicas(self) -> list[ReplicaReport]:
+        """What the consumer of each saw; the first 32."""
+
+class ProcessTotals:
+    """All pipelines of this process together; see headrace/running.h."""
+
+    @property
+    def open_pipelines(self) -> int: ...
+
+    @property
+    def batches(self) -> int:
+        """Delivered."""
+
+    @property
+    def wait_seconds(self) -> float:
+        """Of calls of next() that gave a batch, all replicas."""
+
+    @property
+    def stages(self) -> list[StageReport]:
+        """Those of one name added up."""
+
+    @property
+    def waits(self) -> list[WaitReport]:
+        """Empty before the first pipeline."""
+
+    @property
+    def record_bytes(self) -> int:
+        """Of the open ones, at their last batch."""
+
+    @property
+    def batch_bytes(self) -> int:
+        """Of the open ones, at their last batch."""
+
+def process_totals() -> ProcessTotals:
+    """
+    All pipelines of this process together, from its start on, those that were closed included.
+    """
+
+def running_pipelines() -> list[RunningPipeline]:
+    """
+    The open pipelines of this user's processes on this machine, by process, then by age.
+    """
 
 class Filter:
     """A postfix expression over terms, for Dataset.filter."""

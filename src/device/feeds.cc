@@ -8,16 +8,27 @@
 
 namespace headrace {
 
-Feeds::Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, WarningLog* warnings, std::stop_token stop)
+Feeds::Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, WarningLog* warnings, StatusPage* page,
+             std::stop_token stop)
     : max_lead_(max_lead),
       stall_seconds_(stall_seconds),
       fetch_(std::move(fetch)),
       warnings_(warnings),
       stop_(std::move(stop)),
       queues_(static_cast<std::size_t>(replicas)),
-      waiting_since_ns_(static_cast<std::size_t>(replicas), 0) {}
+      waiting_since_ns_(static_cast<std::size_t>(replicas), 0) {
+  for (int r = 0; r < replicas; ++r) waits_.emplace_back(page, r);
+}
 
 Wait Feeds::next_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice) {
+  WaitMeter& wait = waits_[static_cast<std::size_t>(replica)];
+  wait.begin();
+  const Wait outcome = take_for(replica, timeout, slice);
+  if (outcome == Wait::kReady) wait.end(slice->ok() && (*slice)->has_value());
+  return outcome;
+}
+
+Wait Feeds::take_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   random_stall();
   MutexLock lock(mutex_);

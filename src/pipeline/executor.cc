@@ -320,11 +320,18 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   return Wait::kReady;
 }
 
+std::string Executor::describe_read() const {
+  const std::int64_t shard = parts_.read_wait->shard;
+  if (shard < 0) return "its records are not read yet";
+  const ShardFile& file = parts_.shards->files[static_cast<std::size_t>(shard)];
+  return "nothing comes from " + file.path + " behind byte " + std::to_string(parts_.read_wait->file_position) +
+         " of " + std::to_string(file.bytes);
+}
+
 void Executor::warn_stall() {
   parts_.warnings->add("stall", "the consumer has waited longer than " + std::to_string(parts_.stall_seconds) +
                                     " s for batch " + std::to_string(delivered_.load(std::memory_order_relaxed)) +
-                                    ": " +
-                                    (in_flight_.empty() ? "its records are not read yet" : "it is being parsed"));
+                                    ": " + (in_flight_.empty() ? describe_read() : "it is being parsed"));
 }
 
 }  // namespace headrace

@@ -22,6 +22,7 @@
 #include "headrace/pipeline.h"
 #include "pipeline/in_flight.h"
 #include "pipeline/slice_maps.h"
+#include "record/read_wait.h"
 #include "record/record_loader.h"
 #include "record/skip_log.h"
 #include "runtime/probe.h"
@@ -43,6 +44,7 @@ struct ExecutorParts {
   RecordLoader* loader = nullptr;  ///< of records that were only located
   TaskGroup* work = nullptr;
   const ShardList* shards = nullptr;
+  const ReadWait* read_wait = nullptr;
   WarningLog* warnings = nullptr;
   TraceRing* trace = nullptr;
   StageProbe* read = nullptr;   ///< gets the time of the loader
@@ -114,6 +116,7 @@ class Executor {
   Result<std::vector<Slice>> take_mapped(ParseJob* job) const;
   ParseInput parse_input(InFlight& batch, std::int64_t rows) const;
   std::int64_t rows_per_task(const RecordBatch& records) const;
+  std::string describe_read() const;
   void warn_stall() HEADRACE_REQUIRES(mutex_);
 
   const ExecutorParts parts_;

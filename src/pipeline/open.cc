@@ -8,8 +8,10 @@
 #include "pipeline/pipeline_impl.h"
 #include "pipeline/wiring.h"
 #include "runtime/cpu_budget.h"
+#include "runtime/run_folder.h"
 #include "shard/byte_source.h"
 #include "shard/file.h"
+#include "shard/remote.h"
 #include "tensor/batch_parser.h"
 #include "tensor/row_keys.h"
 
@@ -62,6 +64,18 @@ Status Pipeline::Impl::make_threads() {
   return {};
 }
 
+void Pipeline::Impl::make_page() {
+  const std::vector<std::string>& items = source_of(sources_.each.front().chain).files.items;
+  std::string name = shown_path(items.front());
+  const std::size_t more = items.size() + sources_.each.size() - 2;
+  if (more > 0) name += " and " + std::to_string(more) + " more";
+  const std::string folder = run_folder();
+  static const bool is_swept = (sweep_run_folder(folder), true);
+  static_cast<void>(is_swept);
+  page_ = std::make_unique<StatusPage>(folder, name, threads_, replicas_);
+  waits_.emplace(page_.get(), 0);
+}
+
 Status Pipeline::Impl::count_map_memory() {
   for (const auto& source : sources_.each) {
     if (source.map != nullptr) map_bytes_ += static_cast<std::int64_t>(source.map->memory_bytes());
@@ -79,6 +93,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     replicas_ = static_cast<int>(devices->devices.size());
     depth_ = devices->options.depth;
   }
+  make_page();
   // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
   const RecordMap* const map = sources_.each.front().map.get();
   HEADRACE_RETURN_IF_ERROR(count_map_memory());
@@ -95,7 +110,8 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.priority = kReadPriority;
   context.skipped = skipped_.get();
   context.warnings = &warnings_;
-  context.probe = &read_probe_;
+  context.wait = &read_wait_;
+  context.probe = page_->add_stage("read");
   context.inflate = &inflate_probes_;
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
@@ -124,15 +140,16 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.blocks = &blocks_;
   parts.work = work_.get();
   parts.shards = sources_.shards.get();
+  parts.read_wait = &read_wait_;
   parts.warnings = &warnings_;
   parts.trace = &trace_;
-  maps_ = std::make_unique<SliceMaps>(op_);
-  parts.maps = maps_.get();
   parts.loader = loader_.get();
-  parts.read = &read_probe_;
-  parts.order = &order_probe_;
-  parts.parse = &parse_probe_;
-  parts.deliver = &deliver_probe_;
+  parts.read = context.probe;
+  parts.order = page_->add_stage("order");
+  parts.parse = page_->add_stage("parse");
+  parts.deliver = page_->add_stage("deliver");
+  maps_ = std::make_unique<SliceMaps>(op_, page_.get());
+  parts.maps = maps_.get();
   parts.replicas = replicas_;
   parts.origin = parse != nullptr && parse->schema.origin;
   parts.pins_records = parse != nullptr && parse->schema.has_views();
@@ -154,9 +171,9 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   feeds_ = std::make_unique<Feeds>(
       replicas_, depth_ + 2, stall_seconds_,
       [this](std::chrono::milliseconds timeout, Result<std::optional<Batch>>* fetched) {
-        return next_for(timeout, fetched);
+        return fetch_for(timeout, fetched);
       },
-      &warnings_, executor_->stop_token());
+      &warnings_, page_.get(), executor_->stop_token());
   executor_->start();
   return {};
 }

@@ -5,6 +5,7 @@
 #include "pipeline/cardinality.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
+#include "runtime/page_report.h"
 
 namespace headrace {
 namespace {
@@ -32,9 +33,17 @@ void Pipeline::Impl::close() {
   for (OpenSource& source : sources_.each) source.stop.request_stop();
   if (work_) work_->close();
   if (io_) io_->close();
+  if (page_) page_->hide();
 }
 
 Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
+  waits_->begin();
+  const Wait outcome = fetch_for(timeout, batch);
+  if (outcome == Wait::kReady) waits_->end(batch->ok() && (*batch)->has_value());
+  return outcome;
+}
+
+Wait Pipeline::Impl::fetch_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
   Result<std::optional<Delivery>> taken = std::optional<Delivery>();
   if (executor_->next_for(timeout, &taken) == Wait::kTimeout) return Wait::kTimeout;
   if (!taken.ok()) {
@@ -49,6 +58,7 @@ Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::opt
     if (delivery.whole) {
       epoch_ = delivery.batch.epoch;
       ++batches_;
+      show_position();
       journal_->deliver(std::move(delivery.state), delivery.batch.epoch);
     }
     *batch = std::optional<Batch>(std::move(delivery.batch));
@@ -93,24 +103,21 @@ Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
               " batches need " + std::to_string(smallest)};
 }
 
+void Pipeline::Impl::show_position() {
+  StatusWords& words = page_->words();
+  words.epoch.store(epoch_, std::memory_order_relaxed);
+  words.batches.store(batches_, std::memory_order_relaxed);
+  words.record_bytes.store(blocks_.bytes_in_use(), std::memory_order_relaxed);
+  words.batch_bytes.store(executor_->ready_bytes(), std::memory_order_relaxed);
+}
+
 Report Pipeline::Impl::report() const {
   Report report;
-  const auto add_stage = [&report](const std::string& name, const StageProbe& probe) {
-    constexpr double kSeconds = 1e-9;
-    report.stages.push_back({name, static_cast<double>(probe.busy_ns.load()) * kSeconds,
-                             static_cast<double>(probe.starved_ns.load()) * kSeconds,
-                             static_cast<double>(probe.blocked_ns.load()) * kSeconds, probe.records.load(),
-                             probe.bytes.load()});
-  };
-  add_stage("read", read_probe_);
-  add_stage("order", order_probe_);
-  add_stage("parse", parse_probe_);
-  for (const SliceMaps::Map& map : maps_->maps()) add_stage("map " + map.options.name, map.probe);
-  {
-    MutexLock lock(counted_mutex_);
-    for (const auto& [name, probe] : counted_maps_) add_stage("map " + name, probe);
-  }
-  add_stage("deliver", deliver_probe_);
+  for (const auto& [name, probe] : page_->stages()) report.stages.push_back(stage_report(name, *probe));
+  // Which has its place on the page before the functions of map(), however many these are.
+  const auto deliver = std::find_if(report.stages.begin(), report.stages.end(),
+                                    [](const StageReport& stage) { return stage.name == "deliver"; });
+  std::rotate(deliver, deliver + 1, report.stages.end());
   report.transforms = parser_->transform_reports();
   for (std::size_t format = 0; format < inflate_probes_.size(); ++format) {
     const InflateProbe& probe = inflate_probes_[format];
@@ -131,6 +138,8 @@ Report Pipeline::Impl::report() const {
   report.skipped_misfits = skipped_->misfits();
   report.skipped_regions = skipped_->first();
   report.consumer_wait_seconds = report.stages.back().starved_seconds;
+  report.waits = wait_reports(page_->words().waits);
+  report.replicas = replica_reports(page_->words());
   report.threads = threads_;
   report.io = "engine";
   for (const OpenSource& source : sources_.each) {
@@ -148,9 +157,10 @@ Report Pipeline::Impl::report() const {
 
 void Pipeline::Impl::count_map(const std::string& name, std::int64_t busy_ns, std::int64_t rows) {
   MutexLock lock(counted_mutex_);
-  StageProbe& probe = counted_maps_[name];
-  probe.busy_ns.fetch_add(busy_ns, std::memory_order_relaxed);
-  probe.add(rows, 0);
+  StageProbe*& probe = counted_maps_[name];
+  if (probe == nullptr) probe = page_->add_stage("map " + name);
+  probe->busy_ns.fetch_add(busy_ns, std::memory_order_relaxed);
+  probe->add(rows, 0);
 }
 
 Pipeline::Pipeline(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

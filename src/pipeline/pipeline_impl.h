@@ -23,6 +23,7 @@
 #include "record/record_map.h"
 #include "record/source.h"
 #include "runtime/fork.h"
+#include "runtime/status_page.h"
 #include "tensor/buffer_pool.h"
 
 namespace headrace {
@@ -53,9 +54,12 @@ class Pipeline::Impl {
   Status start(const std::optional<Position>& position);
   Status count_map_memory();
   const ReadOptions& read() const { return read_options(op_); }
+  Wait fetch_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   Status make_threads();
+  void make_page();
   Status restore(const Position& position, const SourceContext& context);
   void settle_position();
+  void show_position() HEADRACE_REQUIRES(position_mutex_);
   Status check_memory(std::int64_t batch_bytes) const;
 
   const std::shared_ptr<const Op> op_;
@@ -74,7 +78,8 @@ class Pipeline::Impl {
   // own synchronisation
   WarningLog warnings_;
   std::unique_ptr<SkipLog> skipped_;
-  StageProbe read_probe_, order_probe_, parse_probe_, deliver_probe_;
+  std::unique_ptr<StatusPage> page_;
+  ReadWait read_wait_;
   InflateProbes inflate_probes_;
   TraceRing trace_;
   std::shared_ptr<BufferPool> buffers_ = std::make_shared<BufferPool>();
@@ -86,7 +91,8 @@ class Pipeline::Impl {
   std::unique_ptr<BatchParser> parser_;
   std::unique_ptr<SliceMaps> maps_;
   mutable Mutex counted_mutex_;
-  std::map<std::string, StageProbe> counted_maps_ HEADRACE_GUARDED_BY(counted_mutex_);  // of count_map()
+  std::map<std::string, StageProbe*> counted_maps_ HEADRACE_GUARDED_BY(counted_mutex_);  // of count_map()
+  std::optional<WaitMeter> waits_;                                                       // of next_for()
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Feeds> feeds_;
 

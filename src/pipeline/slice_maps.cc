@@ -23,20 +23,21 @@ Result<std::vector<void*>> columns_of(const MapOptions& options, const Slice& sl
 
 }  // namespace
 
-SliceMaps::SliceMaps(const std::shared_ptr<const Op>& last) {
+SliceMaps::SliceMaps(const std::shared_ptr<const Op>& last, StatusPage* page) {
   for (const Op* op : ops_in_order(last)) {
-    if (const auto* map = std::get_if<MapOp>(&op->arguments)) maps_.emplace_back().options = map->options;
+    const auto* map = std::get_if<MapOp>(&op->arguments);
+    if (map != nullptr) maps_.push_back({map->options, page->add_stage("map " + map->options.name)});
   }
 }
 
 Status SliceMaps::apply(std::vector<Slice>* slices) {
   for (Map& map : maps_) {
-    const ProbeTimer timer(map.probe.busy_ns);
+    const ProbeTimer timer(map.probe->busy_ns);
     for (const Slice& slice : *slices) {
       HEADRACE_ASSIGN_OR_RETURN(const std::vector<void*> columns, columns_of(map.options, slice));
       const int answer = map.options.function(slice.rows, columns.data());
       if (answer != 0) return refuse(map.options, "the function returned " + std::to_string(answer));
-      map.probe.add(slice.rows, 0);
+      map.probe->add(slice.rows, 0);
     }
   }
   return {};

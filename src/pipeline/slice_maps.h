@@ -2,35 +2,30 @@
 // at once.
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "headrace/batch.h"
 #include "pipeline/op.h"
-#include "runtime/probe.h"
+#include "runtime/status_page.h"
 
 namespace headrace {
 
 class SliceMaps {
  public:
-  explicit SliceMaps(const std::shared_ptr<const Op>& last);
+  SliceMaps(const std::shared_ptr<const Op>& last, StatusPage* page);
 
   bool empty() const { return maps_.empty(); }
   /// In the order of the steps, slice after slice; kInvalidArgument at the first function that does not return 0 or cannot
   /// have one of its columns.
   Status apply(std::vector<Slice>* slices);
 
+ private:
   struct Map {
     MapOptions options;
-    StageProbe probe;
+    StageProbe* probe;
   };
-  /// What they cost up to now.
-  const std::deque<Map>& maps() const { return maps_; }
-
- private:
-  std::deque<Map> maps_;  // probes cannot be moved
+  std::vector<Map> maps_;
 };
 
 }  // namespace headrace
