@@ -146,6 +146,11 @@ struct DeviceOptions {
   Remainder remainder = Remainder::kSplit;
 };
 
+struct ResidentOptions {
+  std::int64_t batches = 2;                          ///< that are read, >= 1
+  std::optional<std::int64_t> count = std::nullopt;  ///< batches to deliver; -1: without end
+};
+
 /// One op as declared; the id is its place in the tree, stable from the first step.
 struct OpDescription {
   int id = 0;
@@ -177,6 +182,9 @@ class Dataset {
   /// Each slice of each batch passes through `options.function`.
   Dataset map(MapOptions options) const;
   Dataset prefetch_to_device(const DeviceOptions& options) const;
+  /// The first batches again and again, without reading: what a consumer reaches when the input costs nothing. Without
+  /// `count` as many as this dataset is known to have by now, or without end when nobody knows. Such a stream has no position.
+  Dataset resident(const ResidentOptions& options = {}) const;
   /// States the records of an epoch of the source. An epoch with more (kInvalidArgument) or fewer (kDataLoss) ends in a
   /// failure behind all its records, unless damaged records are skipped.
   Dataset assert_cardinality(std::int64_t records) const;

@@ -74,6 +74,15 @@ nb::list check(const DatasetHandle& self) {
   return to_python(std::move(warnings));
 }
 
+bool find_indexes(const DatasetHandle& self) {
+  Result<bool> found = cancelled("not looked for");
+  {
+    const WithoutGilInterruptible release;
+    found = self.dataset.find_indexes();
+  }
+  return unwrap(std::move(found));
+}
+
 nb::list make_indexes(const DatasetHandle& self) {
   Result<std::vector<std::string>> warnings = cancelled("not made");
   {
@@ -218,7 +227,13 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
             return DatasetHandle(self.dataset.prefetch_to_device({.devices = std::move(devices), .depth = depth}),
                                  self.schema);
           },
-          "devices"_a, "depth"_a = 2);
+          "devices"_a, "depth"_a = 2)
+      .def(
+          "resident",
+          [](const DatasetHandle& self, std::int64_t batches, std::optional<std::int64_t> count) {
+            return DatasetHandle(self.dataset.resident({.batches = batches, .count = count}), self.schema);
+          },
+          "batches"_a, "count"_a.none());
 }
 
 }  // namespace
@@ -238,17 +253,8 @@ void bind_dataset(nb::module_& m) {
       .def(
           "epoch_cardinality", [](const DatasetHandle& self) { return self.dataset.epoch_cardinality(); },
           "The same for one epoch, as if there were no repeat().")
-      .def(
-          "find_indexes",
-          [](const DatasetHandle& self) {
-            Result<bool> found = false;
-            {
-              const WithoutGilInterruptible release;
-              found = self.dataset.find_indexes();
-            }
-            return unwrap(std::move(found));
-          },
-          "Whether there is an index of every file; the records of an epoch are known then.")
+      .def("find_indexes", find_indexes,
+           "Whether there is an index of every file; the records of an epoch are known then.")
       .def("make_indexes", make_indexes, "Makes the indexes that are missing; warnings about them.")
       .def(
           "ops",

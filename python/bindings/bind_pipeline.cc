@@ -208,6 +208,7 @@ void bind_pipeline(nb::module_& m) {
             self.pipeline->count_map(name, busy_ns, rows);
           },
           "name"_a, "busy_ns"_a, "rows"_a, "Adds to the stage `map NAME` of the report.")
+      .def_prop_ro("has_position", [](const PipelineHandle& self) { return self.pipeline->has_position(); })
       .def("position", position, "back"_a = 0, "Behind the last batch delivered, or the `back`-th before it.")
       .def(
           "close", [](PipelineHandle& self) { self.pipeline->close(); }, nb::call_guard<WithoutGil>(),

@@ -886,6 +886,9 @@ class Pipeline:
     def count_map(self, name: str, busy_ns: int, rows: int) -> None:
         """Adds to the stage `map NAME` of the report."""
 
+    @property
+    def has_position(self) -> bool: ...
+
     def position(self, back: int = 0) -> Position:
         """Behind the last batch delivered, or the `back`-th before it."""
 
@@ -1028,6 +1031,8 @@ class Dataset:
     def map(self, name: str, columns: Sequence[str], address: int) -> Dataset: ...
 
     def prefetch_to_device(self, devices: Sequence[str], depth: int = 2) -> Dataset: ...
+
+    def resident(self, batches: int, count: int | None) -> Dataset: ...
 
     def open(self, position: Position | None = None) -> Pipeline:
         """Finds and checks the files and starts reading."""

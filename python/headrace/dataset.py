@@ -1,7 +1,7 @@
 """Datasets: declared pipelines. Every step returns a new Dataset and checks its arguments at once.
 
 The steps and their order: a source (headrace.sources) or several combined (headrace.combine), then {shard, take, skip, filter,
-interleave, repeat, shuffle, concatenate}, then batch or bucket_by_sequence_length, parse, {map, take, skip}, prefetch_to_device.
+interleave, repeat, shuffle, concatenate}, then batch or bucket_by_sequence_length, parse, {map, take, skip}, resident, prefetch_to_device.
 """
 
 import logging
@@ -227,6 +227,19 @@ class Dataset:
         names = [device if isinstance(device, str) else str(device) for device in devices]
         core = self._core.prefetch_to_device(names, arguments.small_integer("depth", depth))
         return self._with(core, devices=[_core.parse_device(name) for name in names])
+
+    def resident(self, batches=2, count=None):
+        """The first `batches` (>= 1) again and again, without reading: what the training reaches when the input costs nothing.
+
+        The one-line test for "is it my input?": put it behind the dataset and compare the time of a step. Functions of
+        Python's that map() runs are run all the same. Such a stream has no state_dict(), and what changes a batch in place
+        changes the later ones.
+
+        Args:
+            count: batches to deliver; -1: without end; None: as many as the dataset is known to have, or without end.
+        """
+        count = None if count is None else arguments.integer("count", count, minimum=-1)
+        return self._with(self._core.resident(arguments.integer("batches", batches, minimum=1), count))
 
     def assert_cardinality(self, records):
         """States the number of records of one epoch of the source; another number is an error at its end.

@@ -48,6 +48,7 @@ std::optional<std::int64_t> combined(const CombineOp& combine) {
 }  // namespace
 
 std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& last, const Dataset::Shared& shared) {
+  if (const auto* resident = find_op<ResidentOp>(last)) return resident->count;
   const std::int64_t records = shared.source_records;
   if (records >= 0) return stream_elements(last, records, false);
   // An endless stream is endless whatever the source has, unless it has nothing, which open() finds out.
@@ -57,6 +58,8 @@ std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& las
 }
 
 std::optional<std::int64_t> epoch_elements(const std::shared_ptr<const Op>& last, const Dataset::Shared& shared) {
+  const auto* resident = find_op<ResidentOp>(last);
+  if (resident != nullptr && resident->count != kEndless) return resident->count;
   const std::int64_t records = shared.source_records;
   if (records < 0 && find_op<CombineOp>(last) == nullptr) return std::nullopt;
   return stream_elements(last, records, true);

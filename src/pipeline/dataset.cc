@@ -205,6 +205,13 @@ Dataset Dataset::prefetch_to_device(const DeviceOptions& options) const {
   return DatasetBuilder::extend(*this, std::move(check), DeviceOp{options, std::move(devices)});
 }
 
+Dataset Dataset::resident(const ResidentOptions& options) const {
+  Status check = first_failure({at_least("resident", "batches", options.batches, 1),
+                                at_least("resident", "count", options.count.value_or(-1), -1)});
+  return DatasetBuilder::extend(*this, std::move(check),
+                                ResidentOp{options.batches, options.count.value_or(cardinality().value_or(-1))});
+}
+
 Dataset Dataset::assert_cardinality(std::int64_t records) const {
   return DatasetBuilder::extend(*this, at_least("assert_cardinality", "records", records, 0), CardinalityOp{records});
 }

@@ -70,7 +70,11 @@ bool has(const std::shared_ptr<const Op>& last) {
 Status check_order(const std::shared_ptr<const Op>& last, const Op& next) {
   const bool batched = is_batched(last);
   const auto is = [&next]<class T>(std::type_identity<T>) { return std::holds_alternative<T>(next.arguments); };
-  if (has<DeviceOp>(last)) return refuse(next, "comes after prefetch_to_device(), which must be last");
+  const bool is_resident = is(std::type_identity<ResidentOp>());
+  if (has<DeviceOp>(last) && !is_resident) return refuse(next, "comes after prefetch_to_device(), which must be last");
+  if (has<ResidentOp>(last) && !is(std::type_identity<DeviceOp>())) {
+    return refuse(next, "comes after resident(), behind which only prefetch_to_device() can stand");
+  }
   if (is(std::type_identity<InterleaveOp>())) {
     for (const Op* op : ops_in_order(last)) {
       if (!std::holds_alternative<SourceOp>(op->arguments) && !std::holds_alternative<CardinalityOp>(op->arguments) &&
@@ -105,7 +109,7 @@ Status check_order(const std::shared_ptr<const Op>& last, const Op& next) {
     if (!batched) return refuse(next, "needs batch() before it: records are parsed a batch at a time");
     if (has<ParseOp>(last)) return refuse(next, "is there already");
   }
-  if ((is(std::type_identity<DeviceOp>()) || is(std::type_identity<MapOp>())) && !has<ParseOp>(last)) {
+  if ((is(std::type_identity<DeviceOp>()) || is(std::type_identity<MapOp>()) || is_resident) && !has<ParseOp>(last)) {
     return refuse(next, "needs batch() and parse() before it");
   }
   return {};

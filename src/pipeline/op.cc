@@ -66,7 +66,8 @@ std::string op_name(const Op& op) {
                                            "assert_cardinality",
                                            "filter",
                                            "map",
-                                           "bucket_by_sequence_length"};
+                                           "bucket_by_sequence_length",
+                                           "resident"};
   if (const auto* combine = std::get_if<CombineOp>(&op.arguments)) {
     static constexpr const char* kCombinations[] = {"concatenate", "sample_from_datasets", "choose_from_datasets"};
     return kCombinations[combine->how.index()];
@@ -119,6 +120,9 @@ std::string op_arguments(const Op& op) {
             std::string names;
             for (const Device& d : device.devices) names += (names.empty() ? "" : ",") + d.name;
             return names + "," + field("depth", device.options.depth);
+          },
+          [](const ResidentOp& resident) {
+            return join({field("batches", resident.batches), field("count", resident.count)});
           },
           [](const CardinalityOp& cardinality) { return field("records", cardinality.records); },
           [](const FilterOp& filter) { return filter.filter.text(); },

@@ -53,6 +53,10 @@ struct DeviceOp {
   DeviceOptions options;
   std::vector<Device> devices;
 };
+struct ResidentOp {
+  std::int64_t batches;
+  std::int64_t count;  ///< -1 = for ever
+};
 struct CardinalityOp {
   std::int64_t records;
 };
@@ -82,7 +86,7 @@ struct Op {
   int id = 0;                       ///< 0 = the source; each step adds one
   std::shared_ptr<const Op> input;  ///< null for the source and for a combination
   std::variant<SourceOp, InterleaveOp, RepeatOp, ShuffleOp, ShardOp, TakeOp, SkipOp, BatchOp, ParseOp, DeviceOp,
-               CardinalityOp, FilterOp, MapOp, BucketOp, CombineOp>
+               CardinalityOp, FilterOp, MapOp, BucketOp, ResidentOp, CombineOp>
       arguments;
 };
 

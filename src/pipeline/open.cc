@@ -94,6 +94,14 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     depth_ = devices->options.depth;
   }
   make_page();
+  if (const auto* resident = find_op<ResidentOp>(op_)) {
+    resident_ = std::make_unique<ResidentBatches>(
+        resident->batches, resident->count,
+        [this](std::chrono::milliseconds timeout, Result<std::optional<Batch>>* fetched) {
+          return execute_for(timeout, fetched);
+        });
+  }
+  if (position) HEADRACE_RETURN_IF_ERROR(check_resident());
   // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
   const RecordMap* const map = sources_.each.front().map.get();
   HEADRACE_RETURN_IF_ERROR(count_map_memory());

@@ -44,6 +44,10 @@ Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::opt
 }
 
 Wait Pipeline::Impl::fetch_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
+  return resident_ ? resident_->next_for(timeout, batch) : execute_for(timeout, batch);
+}
+
+Wait Pipeline::Impl::execute_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
   Result<std::optional<Delivery>> taken = std::optional<Delivery>();
   if (executor_->next_for(timeout, &taken) == Wait::kTimeout) return Wait::kTimeout;
   if (!taken.ok()) {
@@ -80,7 +84,13 @@ void Pipeline::Impl::settle_position() {
   journal_->settle();
 }
 
+Status Pipeline::Impl::check_resident() const {
+  if (!resident_) return {};
+  return invalid_argument("resident(): a stream that is not read has no position");
+}
+
 Result<Position> Pipeline::Impl::position(int back) const {
+  HEADRACE_RETURN_IF_ERROR(check_resident());
   const int backlog = feeds_->backlog();
   MutexLock lock(position_mutex_);
   HEADRACE_ASSIGN_OR_RETURN(Position position, journal_->position(back + backlog));
@@ -220,6 +230,8 @@ Wait Pipeline::next_slice_for(int replica, std::chrono::milliseconds timeout, Re
 int Pipeline::replicas() const { return impl_->replicas(); }
 
 std::optional<std::int64_t> Pipeline::cardinality() const { return impl_->cardinality(); }
+
+bool Pipeline::has_position() const { return impl_->check_resident().ok(); }
 
 Result<Position> Pipeline::position(int back) const {
   HEADRACE_RETURN_IF_ERROR(impl_->check_process());

@@ -20,6 +20,7 @@
 #include "pipeline/executor.h"
 #include "pipeline/op.h"
 #include "pipeline/open_sources.h"
+#include "pipeline/resident_batches.h"
 #include "record/record_map.h"
 #include "record/source.h"
 #include "runtime/fork.h"
@@ -41,6 +42,8 @@ class Pipeline::Impl {
   Result<Position> position(int back) const;
   std::optional<std::int64_t> cardinality() const;
   int replicas() const { return replicas_; }
+  /// kInvalidArgument behind resident(), where a stream has no position.
+  Status check_resident() const;
   void close();
 
   Report report() const;
@@ -54,10 +57,12 @@ class Pipeline::Impl {
   Status start(const std::optional<Position>& position);
   Status count_map_memory();
   const ReadOptions& read() const { return read_options(op_); }
+  /// The next one for all replicas, of the executor or a resident one.
   Wait fetch_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   Status make_threads();
   void make_page();
   Status restore(const Position& position, const SourceContext& context);
+  Wait execute_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   void settle_position();
   void show_position() HEADRACE_REQUIRES(position_mutex_);
   Status check_memory(std::int64_t batch_bytes) const;
@@ -94,6 +99,7 @@ class Pipeline::Impl {
   std::map<std::string, StageProbe*> counted_maps_ HEADRACE_GUARDED_BY(counted_mutex_);  // of count_map()
   std::optional<WaitMeter> waits_;                                                       // of next_for()
   std::unique_ptr<Executor> executor_;
+  std::unique_ptr<ResidentBatches> resident_;  // null without resident()
   std::unique_ptr<Feeds> feeds_;
 
   mutable Mutex position_mutex_;
