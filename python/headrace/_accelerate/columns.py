@@ -39,12 +39,13 @@ class Column:
         if self.decode is not None:
             return self._decoded(key, options)
         parsed, dtype = self.parsed, _dtype(self.parsed.dtype)
+        if self.batched and "dense" in self.parts and parsed.kind != "fixed":
+            default = None if parsed.default is None else parsed.default.ravel().tolist()[0]
+            missing = not parsed.in_list
+            return features.FixedLenSequenceFeature(list(parsed.shape), dtype, missing, default, key=key, **options)
         if parsed.kind == "fixed":
             default = None if parsed.default is None else parsed.default.tolist()
             return features.FixedLenFeature(list(parsed.shape), dtype, default, key=key, **options)
-        if self.batched and parsed.kind == "sequence":
-            default = None if parsed.default is None else parsed.default.ravel()[0].item() if dtype != "string" else parsed.default.ravel()[0]
-            return features.FixedLenSequenceFeature(list(parsed.shape), dtype, not parsed.in_list, default, key=key, **options)
         if self.batched and parsed.kind == "var":
             return features.VarLenFeature(dtype, key=key, **options)
         # Rows of one record at a time are taken from a ragged column.
@@ -76,12 +77,23 @@ class Column:
         if part == "values":
             return tensor
         length = tf.shape(tensor, tf.int64)
-        return {"indices": tf.range(length[0])[:, None], "shape": length, "splits": tf.zeros([0], self.parsed.splits_dtype or tf.int64)}[part]
+        if part == "splits":  # one row has none
+            return tf.zeros([0], self.parsed.splits_dtype)
+        return length if part == "shape" else tf.range(length[0])[:, None]
+
+    @property
+    def row_ref(self):
+        """The tensor that a row of the column is as it is, or None."""
+        if self.parsed.kind == "sequence" and not self.batched and self.parsed.shape:
+            return None
+        if self.parsed.kind == "ragged" and not self.batched:
+            return self.parts["values"]
+        return self.parts.get("dense")
 
     @property
     def varies(self):
         """Whether rows of the column have different lengths."""
-        return self.decode is None and self.parsed.kind in ("sequence", "var", "ragged")
+        return self.parsed.kind in ("sequence", "var", "ragged") and not (self.batched and "dense" in self.parts)
 
 
 def _dtype(dtype):

@@ -77,7 +77,7 @@ class _Taking:
     def _lifted(self, salt):
         """The first way that builds and gives the user's values."""
         failures = []
-        for way in lift.ways(self._plan.split):
+        for way in lift.ways(self._plan):
             rest = Rest(self._plan, way, salt)
             try:
                 found = self._probe.compare(way)
@@ -111,10 +111,10 @@ class _Taking:
     def _structure(self, pipeline):
         """The structure that makes the element out of the columns alone, or None when a function is needed."""
         plan = self._plan
-        if plan.after or not lift.is_plain(plan.split):
+        if plan.after or not lift.is_plain(plan):
             return None
-        names = {column.parts["dense"]: column.name for column in plan.split.columns}
-        tree = tf.nest.pack_sequence_as(plan.spec, [names[ref] for ref in plan.split.flat.outputs], expand_composites=True)
+        names = {column.row_ref: column.name for column in plan.split.columns}
+        tree = tf.nest.pack_sequence_as(plan.spec, [names[ref] for ref in plan.split.flat.outputs])
         leaves = tf.nest.flatten(tree)
         if len(set(leaves)) != len(leaves):
             return None

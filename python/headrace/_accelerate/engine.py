@@ -111,7 +111,7 @@ def seed_of(stage, otherwise):
 
 def _step(stage):
     given = stage.arguments
-    if stage.op == "Batch":
+    if stage.op in ("Batch", "PaddedBatch"):
         return "batch", {"batch_size": given["batch_size"], "drop_remainder": given["drop_remainder"]}
     if stage.op == "Shard":
         return "shard", {"num_shards": given["num_shards"], "index": given["index"]}

@@ -9,6 +9,24 @@ _INTEGERS = {tf.bool: 1, tf.uint8: 8, tf.int8: 7, tf.uint16: 16, tf.int16: 15, t
 _FLOATS = (tf.float32, tf.float64)
 
 
+def densify(part, column):
+    """Turns a sparse column that is only made dense into a dense one: padded in a batch, the values of one record."""
+    if column.parsed.kind != "var":
+        return
+    readers = [part.users.of(ref) for ref in column.parts.values()]
+    node = readers[0][0] if readers[0] else None
+    if node is None or node.op != "SparseToDense" or any(others != [node] for others in readers):
+        return
+    refs = [graph.key(ref) for ref in graph.data_inputs(node)]
+    default = graph.constant(part.graph_def, refs[3])
+    if refs[:3] != [column.parts[name] for name in ("indices", "shape", "values")] or default is None or default.ndim:
+        return
+    if any(graph.key(ref) in part.outputs for ref in refs):
+        return
+    column.parts = {"dense": graph.key(node.name)}
+    column.parsed.default = default
+
+
 def fold(part, column):
     """Moves the ops behind the column, as far as each has a single reader and is exact, into its transforms."""
     place = "dense" if "dense" in column.parts else "values"

@@ -31,6 +31,8 @@ _CLASSES = {
     "Skip": ("Skip", {"count": "_count"}),
     "Shard": ("Shard", {"num_shards": "_num_shards", "index": "_index"}),
     "Batch": ("Batch", {"batch_size": "_batch_size", "drop_remainder": "_drop_remainder"}),
+    "PaddedBatch": ("PaddedBatch", {"batch_size": "_batch_size", "drop_remainder": "_drop_remainder"}),
+    "DenseToRagged": ("Map", {}),
     "Cache": ("Cache", {"filename": "_filename"}),
     "Unbatch": ("Unbatch", {}),
     "AssertCardinality": ("AssertCardinality", {"count": "_expected_cardinality"}),
@@ -98,6 +100,12 @@ def _stage(dataset, kind):
     function = getattr(dataset, _FUNCTIONS[kind]) if kind in _FUNCTIONS else None
     if kind == "MapAndBatch":
         arguments["sample_spec"] = function.output_structure
+    elif kind == "DenseToRagged":
+        function = dataset._mapped_dataset._map_func
+    elif kind == "PaddedBatch":
+        shapes = tf.nest.flatten(dataset._padded_shapes)
+        arguments["padded_shapes"] = [[int(size) for size in shape.numpy()] for shape in shapes]
+        arguments["padding_values"] = [plain(value) for value in tf.nest.flatten(dataset._padding_values)]
     return Stage(op, arguments, None if function is None else function.function, dataset.element_spec)
 
 

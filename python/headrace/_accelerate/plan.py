@@ -106,7 +106,7 @@ class _Sorter:
     def _on_record(self, stage, stages):
         if stage.op == "Map":
             self.maps.append(stage)
-        elif stage.op == "Batch":
+        elif stage.op in ("Batch", "PaddedBatch"):
             self.batch = stage
         elif stage.op == "IgnoreErrors":
             self.skips_errors = True
@@ -148,6 +148,8 @@ class _Sorter:
         original = without_identities(compose([flatten(each, with_conditions=True) for each in parsing]))
         if function.batched == by_record:
             raise Refused("records are parsed one by one behind the batch" if not by_record else "records are parsed as batches in front of the batch")
+        if self.batch.op == "PaddedBatch" and not by_record:
+            raise Refused("padded_batch of records that are not parsed yet")
         after = self.after if by_record else []
         on_batches = []
         while self.behind and self.behind[0].op in _ON_BATCHES:

@@ -25,7 +25,7 @@ class Rest:
         plan = self._plan
         seeds = self._seeds(seed, 1 + len(plan.after))
         first = self._first_draws(columns, seeds[0])
-        flat = lift.run(plan.split, self.way, columns, first, plan.sample_spec)
+        flat = lift.run(plan, self.way, columns, first)
         specs = [self._of_rows(spec, static_rows(columns)) for spec in (*plan.specs_between, plan.spec)]
         element = packed(flat, specs[0])
         for function, before, after, own in zip(plan.after, specs, specs[1:], seeds[1:]):

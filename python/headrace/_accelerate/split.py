@@ -7,7 +7,7 @@ import tensorflow as tf
 from . import decode, graph
 from .columns import Column
 from .flatten import Flat, without_identities
-from .fold import fold
+from .fold import densify, fold
 from .parse_ops import parsed_features
 from .refusal import Refused
 
@@ -99,6 +99,7 @@ def _columns(part, feature, batched):
         # Records of other shapes are the user's business where ops look at each alone; an error where they are batched.
         if is_known or batched or (column.parts["dense"] in part.outputs and not part.users.of(column.parts["dense"])):
             columns.append(column)
+    densify(part, plain)
     fold(part, plain)
     return columns
 

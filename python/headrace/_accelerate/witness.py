@@ -20,6 +20,7 @@ _PLACES = {
     "Skip": {"count": 1},
     "Shard": {"num_shards": 1, "index": 2},
     "Batch": {"batch_size": 1, "drop_remainder": -1},
+    "PaddedBatch": {"batch_size": 1, "drop_remainder": -1},
     "MapAndBatch": {"batch_size": -3, "drop_remainder": -1},
     "Cache": {"filename": 1},
     "AssertCardinality": {"count": 1},
