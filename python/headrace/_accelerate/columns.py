@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from .. import features
-from .parse_ops import Parsed
+from .parsed import Parsed
 
 
 @dataclasses.dataclass
@@ -39,9 +39,9 @@ class Column:
         if self.decode is not None:
             return self._decoded(key, options)
         parsed, dtype = self.parsed, _dtype(self.parsed.dtype)
-        if self.batched and "dense" in self.parts and parsed.kind != "fixed":
+        if parsed.kind != "fixed" and "dense" in self.parts and (self.batched or parsed.in_list):
             default = None if parsed.default is None else parsed.default.ravel().tolist()[0]
-            missing = not parsed.in_list
+            missing = parsed.may_be_missing
             return features.FixedLenSequenceFeature(list(parsed.shape), dtype, missing, default, key=key, **options)
         if parsed.kind == "fixed":
             default = None if parsed.default is None else parsed.default.tolist()
@@ -61,19 +61,27 @@ class Column:
         options.update(little_endian=decode.little_endian, fixed_length=decode.fixed_length)
         return features.RawFeature(decode.shape, dtype, key=key, **options)
 
-    def given(self, tensor):
-        """{ref: tensor} of what the column, or one row of it, stands for."""
-        return {ref: self._part(part, tensor) for part, ref in self.parts.items()}
+    def given(self, tensors):
+        """{ref: tensor} of what the column, or one row of it, stands for; `tensors` has the columns by name."""
+        tensor, parts = tensors[self.name], dict(self.parts)
+        given = {}
+        if "lengths" in parts:  # steps of a feature list
+            lengths = tensors[f"{self.name}_lengths"]
+            given[parts.pop("lengths")] = lengths
+            tensor = tensor if self.batched else tensor[:lengths]
+        given.update({ref: self._part(part, tensor) for part, ref in parts.items()})
+        return given
 
     def _part(self, part, tensor):
         if part == "dense":
-            if self.parsed.kind == "sequence" and not self.batched:
-                return tf.reshape(tensor, [-1, *self.parsed.shape])
-            return tensor
+            by_step = self.parsed.kind == "sequence" and not self.batched
+            return tf.reshape(tensor, [-1, *self.parsed.shape]) if by_step else tensor
         if isinstance(tensor, tf.SparseTensor):
             return {"indices": tensor.indices, "values": tensor.values, "shape": tensor.dense_shape}[part]
         if isinstance(tensor, tf.RaggedTensor):
-            return tensor.values if part == "values" else tensor.row_splits
+            if part == "values":
+                return tensor.flat_values
+            return tensor.row_splits if part == "splits" else tensor.values.row_splits
         if part == "values":
             return tensor
         length = tf.shape(tensor, tf.int64)
@@ -84,7 +92,7 @@ class Column:
     @property
     def row_ref(self):
         """The tensor that a row of the column is as it is, or None."""
-        if self.parsed.kind == "sequence" and not self.batched and self.parsed.shape:
+        if self.parsed.kind == "sequence" and not self.batched and (self.parsed.shape or self.parsed.in_list):
             return None
         if self.parsed.kind == "ragged" and not self.batched:
             return self.parts["values"]

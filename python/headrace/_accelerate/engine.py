@@ -23,23 +23,33 @@ class Engine:
         """The headrace Dataset of parsed batches."""
         plan = self._plan
         dataset = _applied(self._records(plan.chain), [_step(stage) for stage in (plan.batch, *plan.on_batches)])
-        return dataset.parse(self.features())
+        return self._parsed(dataset)
 
-    def features(self):
-        return {column.name: column.spec() for column in self._plan.split.columns}
+    def _features(self, in_lists):
+        columns = self._plan.split.columns
+        return {column.name: column.spec() for column in columns if column.parsed.in_list == in_lists}
+
+    def _parsed(self, dataset):
+        if self._plan.split.columns[0].parsed.in_sequence_example:
+            return dataset.parse_sequence(self._features(False), self._features(True))
+        return dataset.parse(self._features(False))
 
     def first_records(self, count):
         """The same records in the order of the files, parsed as one batch and as they are: two Datasets."""
         records = self._records(self._plan.chain, in_order=True).take(count).batch(count)
-        return records.parse(self.features()), records
+        return self._parsed(records), records
 
     def source(self, form):
         """Python source that makes the same elements; `form` is what dataset() is told about them, as source."""
         plan = self._plan
         steps = "".join(f"\n    .{_call(step)}" for step in self._written_steps())
-        text = spec_text.to_code(self.features())
+        text = spec_text.to_code(self._features(False))
         text = text.replace("import headrace as hr\n", "import headrace as hr\nimport headrace.tensorflow\n", 1)
-        text += f"\npipeline = (\n    {self._written(plan.chain)}{steps}\n    .parse(features)\n)\n"
+        parse = "parse(features)"
+        if plan.split.columns[0].parsed.in_sequence_example:
+            lists = spec_text.to_code(self._features(True)).partition("features = ")[2]
+            text, parse = text + f"lists = {lists}", "parse_sequence(features, lists)"
+        text += f"\npipeline = (\n    {self._written(plan.chain)}{steps}\n    .{parse}\n)\n"
         return text + f"dataset = headrace.tensorflow.dataset(pipeline, {form})\n"
 
     def _written_steps(self):
@@ -115,6 +125,8 @@ def _step(stage):
         return "batch", {"batch_size": given["batch_size"], "drop_remainder": given["drop_remainder"]}
     if stage.op == "Shard":
         return "shard", {"num_shards": given["num_shards"], "index": given["index"]}
+    if stage.op == "Filter":
+        return "filter", {"condition": given["predicate"]}
     if stage.op == "AssertCardinality":
         return "assert_cardinality", {"records": given["count"]}
     count = given["count"]
@@ -142,6 +154,8 @@ def _drawn_order(files, seed):
 
 def _applied(dataset, steps):
     for name, arguments in steps:
+        if name == "filter":
+            arguments = {"condition": arguments["condition"].condition}
         dataset = getattr(dataset, name)(**arguments)
     return dataset
 

@@ -11,7 +11,7 @@ _FLOATS = (tf.float32, tf.float64)
 
 def densify(part, column):
     """Turns a sparse column that is only made dense into a dense one: padded in a batch, the values of one record."""
-    if column.parsed.kind != "var":
+    if column.parsed.kind != "var" or column.parsed.in_list:
         return
     readers = [part.users.of(ref) for ref in column.parts.values()]
     node = readers[0][0] if readers[0] else None
@@ -29,6 +29,8 @@ def densify(part, column):
 
 def fold(part, column):
     """Moves the ops behind the column, as far as each has a single reader and is exact, into its transforms."""
+    if column.parsed.in_list:
+        return
     place = "dense" if "dense" in column.parts else "values"
     dtype = column.decode.dtype if column.decode is not None else column.parsed.dtype
     folded = []

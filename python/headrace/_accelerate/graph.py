@@ -84,6 +84,7 @@ def replay(graph_def, refs, given, also=()):
             copy = part.node.add()
             copy.CopyFrom(node)
             copy.attr.pop("_class", None)  # colocation with nodes that are not imported
+            copy.attr.pop("_output_shapes", None)  # may have the rows of a whole batch, and this is a part of one
             del copy.input[:]
             copy.input.extend(ref for ref in node.input if not ref.startswith("^") or ref[1:] in kept)
     read = {key(ref) for node in part.node for ref in data_inputs(node)}

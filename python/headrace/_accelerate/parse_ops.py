@@ -1,29 +1,15 @@
 """ParseExampleV2 in a graph: which features it reads, and which tensors they become."""
 
-import dataclasses
-from typing import Any
-
 import tensorflow as tf
 
-from . import graph
+from . import graph, sequence_ops
+from .parsed import Parsed
 from .refusal import Refused
 
-PARSERS = ("ParseExampleV2", "ParseExample", "ParseSingleExample")
-SEQUENCE_PARSERS = ("ParseSequenceExampleV2", "ParseSequenceExample", "ParseSingleSequenceExample")
-
-
-@dataclasses.dataclass
-class Parsed:
-    """One feature of one parse op."""
-
-    key: str
-    kind: str  # fixed, sequence (dense with any number of steps), var (sparse), ragged
-    dtype: tf.DType
-    parts: dict  # dense | values, splits | indices, values, shape -> ref
-    shape: list = dataclasses.field(default_factory=list)  # of fixed; of one step of sequence
-    default: Any = None  # NumPy array
-    splits_dtype: Any = None
-    in_list: bool = False  # a feature list of a SequenceExample
+PARSERS = (
+    *("ParseExampleV2", "ParseSequenceExampleV2", "ParseExample", "ParseSingleExample"),
+    *("ParseSequenceExample", "ParseSingleSequenceExample"),
+)
 
 
 def parsed_features(flat):
@@ -38,7 +24,7 @@ def parsed_features(flat):
         raise Refused(_why_absent(flat, nodes.values()))
     features, ranks = [], set()
     for parser in parsers:
-        if parser.op != "ParseExampleV2":
+        if not parser.op.endswith("V2"):
             raise Refused(f"{parser.op} is not known")
         source = _origin(nodes, parser.input[0])
         if graph.name(source) != flat.arguments[0]:
@@ -47,7 +33,12 @@ def parsed_features(flat):
         if shape is None:
             raise Refused("it is not known whether one record or a batch of them is parsed")
         ranks.add(len(shape))
-        features += _features(flat.graph_def, parser)
+        if parser.op == "ParseExampleV2":
+            features += _features(flat.graph_def, parser)
+        else:
+            features += sequence_ops.sequence_features(flat.graph_def, parser, len(shape) == 1)
+    if len({parser.op for parser in parsers}) != 1:
+        raise Refused("the records are parsed as Examples and as SequenceExamples")
     if len(ranks) != 1 or max(ranks) > 1:
         raise Refused("records are parsed in an arrangement that is not known")
     return features, ranks == {1}
@@ -88,8 +79,8 @@ def _features(graph_def, parser):
     for j, name in enumerate(keys(3)):
         shape = [dimension.size for dimension in parser.attr["dense_shapes"].list.shape[j].dim]
         default = graph.constant(graph_def, parser.input[5 + j])
-        if default is None:
-            raise Refused(f"the default of {name!r} is made while the program runs")
+        if default is None or 0 in shape:
+            raise Refused(f"the default or the shape of {name!r} is not known")
         feature = Parsed(name, "fixed", tf.as_dtype(types["Tdense"][j]), {"dense": output(3 * sparse + j)}, shape)
         if shape[:1] == [-1]:
             feature.kind, feature.shape = "sequence", shape[1:]

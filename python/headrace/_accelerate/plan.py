@@ -8,6 +8,7 @@ import tensorflow as tf
 from . import graph
 from .chain import Chain, Files, Stage
 from .flatten import Flat, compose, flatten, without_identities
+from .predicate import predicate
 from .refusal import Refused
 from .split import Split, split
 
@@ -112,6 +113,9 @@ class _Sorter:
             self.skips_errors = True
         elif stage.op == "AssertCardinality":
             stages.append(stage)
+        elif stage.op == "Filter":
+            flat = compose([flatten(each.function) for each in (*self.maps, stage)])
+            stages.append(Stage("Filter", {"predicate": predicate(without_identities(flat))}))
         elif stage.op == "Cache":
             self._cache(stage)
         elif stage.op not in _SILENT:

@@ -86,5 +86,8 @@ def rows_of(columns):
 def packed(flat, spec):
     """The element of flat components, with the shapes that the spec promises."""
     components = tf.nest.flatten(spec, expand_composites=True)
-    shaped = [tf.ensure_shape(tensor, component.shape) for tensor, component in zip(flat, components, strict=True)]
+    shaped = [
+        tensor if component.shape.rank is None else tf.ensure_shape(tensor, component.shape)
+        for tensor, component in zip(flat, components, strict=True)
+    ]
     return tf.nest.pack_sequence_as(spec, shaped, expand_composites=True)

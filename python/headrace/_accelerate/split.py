@@ -50,7 +50,7 @@ class Split:
         """{ref: tensor} of the columns, for graph.replay; `tensors` is {name: tensor} of a batch or of one row."""
         given = {}
         for column in self.columns:
-            given.update(column.given(tensors[column.name]))
+            given.update(column.given(tensors))
         return {**self.flat.given(), **given}
 
     def run(self, tensors, draws=None):
@@ -106,7 +106,7 @@ def _columns(part, feature, batched):
 
 def _name(columns):
     """Names each column by its feature, a second one of the same feature otherwise."""
-    taken = set()
+    taken = {f"{column.name}_lengths" for column in columns if column.parsed.in_list}
     for column in columns:
         number = 2
         while column.name in taken:

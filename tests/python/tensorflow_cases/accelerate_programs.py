@@ -118,8 +118,10 @@ def _once(name, make):
 
 
 def _table():
-    numbers = tf.range(10, dtype=tf.int64)
-    make = lambda: tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(numbers, numbers * 7), -1)
+    def make():
+        numbers = tf.range(10, dtype=tf.int64)
+        return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(numbers, numbers * 7), -1)
+
     return _once("table", make)
 
 
@@ -243,10 +245,22 @@ def shapes(files):
             lambda: records(files).shuffle(10).cache().map(plain).batch(16),
             "cache keeps the shuffled order of the first epoch",
         ),
-        "map.padded_batch": (lambda: records(files).map(plain).padded_batch(16), "PaddedBatchDataset is not known"),
+        "map.padded_batch": (lambda: records(files).map(plain).padded_batch(16), "taken"),
         "map(random).cache.batch": (
             lambda: records(files).map(flipped).cache().batch(16),
             "cache keeps the random values of the first epoch",
+        ),
+        "shuffle_and_repeat": (
+            lambda: records(files).apply(experimental.shuffle_and_repeat(20, 2)).map(plain).batch(16),
+            "taken",
+        ),
+        "map.filter(one feature).batch": (
+            lambda: records(files).map(parsed).filter(lambda image, label: label != 1).batch(16),
+            "taken",
+        ),
+        "map.concatenate.batch": (
+            lambda: records(files[:1]).map(plain).concatenate(records(files[1:]).map(plain)).batch(16),
+            "taken",
         ),
         "map(assign_add).batch": (lambda: records(files).map(counting).batch(16), "changes state: AssignAddVariableOp"),
         "map(py_function(parse)).batch": (
@@ -259,8 +273,8 @@ def shapes(files):
         ),
         "map.filter.batch": (
             lambda: records(files).map(plain).filter(lambda image, label: label[0] < 1).batch(16),
-            "Filter of single records",
+            "filter of single records by more than a comparison",
         ),
         "zip(T.map, range).batch": (zipped, "ZipDataset is not known"),
-        "from_generator": (generated, "FlatMapDataset"),
+        "from_generator": (generated, "GeneratorDataset"),
     }
