@@ -6,7 +6,9 @@ import secrets
 import tensorflow as tf
 
 from .. import tensorflow as adapter
-from ..errors import ArgumentError
+from .._tf_elements import Elements
+from .._tf_recipe import batch_size
+from ..errors import ArgumentError, Error
 from . import check, draws, lift, objects, takeover, witness
 from .engine import Engine
 from .on_top import put_on_top
@@ -15,6 +17,9 @@ from .refusal import Refused, brief
 from .rest import Rest
 
 _logger = logging.getLogger("headrace.tensorflow")
+# What a program can raise here that nobody has thought of: private names of another TensorFlow, data that is damaged from the
+# first record on. Its own dataset goes on as it would have.
+_UNREADABLE = (Error, OSError, tf.errors.OpError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 
 
 def accelerate(dataset, strategy, verify, seed, random, strict, explain):
@@ -28,13 +33,13 @@ def accelerate(dataset, strategy, verify, seed, random, strict, explain):
     seed = secrets.randbits(31) if seed is None else int(seed)
     try:
         result = _Taking(dataset, verify, seed, random == "seeded").result(strategy)
-    except Refused as refused:
+    except (Refused, *_UNREADABLE) as error:
+        reason = str(error) if isinstance(error, Refused) else f"it cannot be read: {brief(error)}"
         if strict:
-            raise ArgumentError(f"dataset: not taken over: {refused}") from refused
-        _logger.warning("the dataset is left as it is: %s", refused)
-        account = takeover.Takeover(False, dataset, reason=str(refused))
+            raise ArgumentError(f"dataset: not taken over: {reason}") from error
+        _logger.warning("the dataset is left as it is: %s", reason)
         result = dataset if strategy is None else strategy.experimental_distribute_dataset(dataset)
-        result.takeover = account
+        result.takeover = takeover.Takeover(False, dataset, reason=reason)
     if explain:
         print(result.takeover)
     return result
@@ -81,7 +86,8 @@ class _Taking:
             rest = Rest(self._plan, way, salt)
             try:
                 found = self._probe.compare(way)
-                tf.function(rest, autograph=False)(self._probe.columns, tf.constant([0, 0]))
+                if self._plan.after:
+                    tf.function(rest, autograph=False)(self._probe.columns, tf.constant([0, 0]))
                 return rest, found
             except check.Differs as error:
                 failures.append(f"{way}: {error}")
@@ -118,7 +124,8 @@ class _Taking:
         leaves = tf.nest.flatten(tree)
         if len(set(leaves)) != len(leaves):
             return None
-        return tree if adapter.dataset(pipeline, structure=tree).element_spec == plan.spec else None
+        rows, whole = batch_size(pipeline)
+        return tree if Elements(pipeline, tree, rows if whole else None).spec() == plan.spec else None
 
     def _rows_are_independent(self):
         plan = self._plan

@@ -58,6 +58,7 @@ class _Sorter:
         self.skips_errors = False
         self.differences = []
         self._reshuffles = False
+        self._one_source = True
 
     def records(self, chain):
         """The Chain with only stages of order, sorting the others into this object."""
@@ -66,6 +67,7 @@ class _Sorter:
         if isinstance(source, Files):
             stages += self._file_order(source)
         else:
+            self._one_source = False
             source = dataclasses.replace(source, chains=self._inputs(source.chains))
         for stage in chain.stages:
             for each in _expanded(stage):
@@ -112,7 +114,7 @@ class _Sorter:
         elif stage.op == "IgnoreErrors":
             self.skips_errors = True
         elif stage.op == "AssertCardinality":
-            stages.append(stage)
+            self._cardinality(stage, stages)
         elif stage.op == "Filter":
             flat = compose([flatten(each.function) for each in (*self.maps, stage)])
             stages.append(Stage("Filter", {"predicate": predicate(without_identities(flat))}))
@@ -120,6 +122,13 @@ class _Sorter:
             self._cache(stage)
         elif stage.op not in _SILENT:
             raise Refused(f"{stage.op} of single records")
+
+    def _cardinality(self, stage, stages):
+        """The engine is told the records of one epoch of one source."""
+        if self._one_source and all(other.op == "Shuffle" for other in stages):
+            stages.append(stage)
+        else:
+            self.differences.append("assert_cardinality of the records is left out")
 
     def _cache(self, stage):
         if stage.arguments["filename"]:
@@ -154,6 +163,8 @@ class _Sorter:
             raise Refused("records are parsed one by one behind the batch" if not by_record else "records are parsed as batches in front of the batch")
         if self.batch.op == "PaddedBatch" and not by_record:
             raise Refused("padded_batch of records that are not parsed yet")
+        if by_record and any(isinstance(spec, tf.SparseTensorSpec) for spec in tf.nest.flatten(self.maps[-1].spec)):
+            raise Refused("sparse results of single records")
         after = self.after if by_record else []
         on_batches = []
         while self.behind and self.behind[0].op in _ON_BATCHES:
