@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import tensorflow as tf
 from tensorflow.core.framework import graph_pb2, node_def_pb2, tensor_shape_pb2
 from tensorflow.python.framework import function_def_to_graph
 
@@ -36,8 +35,7 @@ class Flat:
 
     def given(self, *arguments):
         """{ref: tensor} of the arguments and captures, for graph.replay in a function that is being traced."""
-        live = {name: tensor if tensor.dtype == tf.resource else tf.convert_to_tensor(tensor) for name, tensor in self.captures.items()}
-        return {**dict(zip(self.arguments, arguments)), **live}
+        return {**dict(zip(self.arguments, arguments)), **self.captures}
 
 
 def flatten(function, with_conditions=False):

@@ -5,7 +5,11 @@ import tensorflow as tf
 from .. import transforms
 from . import graph
 
-_INTEGERS = {tf.bool: 1, tf.uint8: 8, tf.int8: 7, tf.uint16: 16, tf.int16: 15, tf.uint32: 32, tf.int32: 31, tf.uint64: 64, tf.int64: 63}
+# Bits of the largest value.
+_INTEGERS = {
+    **{tf.bool: 1, tf.uint8: 8, tf.uint16: 16, tf.uint32: 32, tf.uint64: 64},
+    **{tf.int8: 7, tf.int16: 15, tf.int32: 31, tf.int64: 63},
+}
 _FLOATS = (tf.float32, tf.float64)
 
 

@@ -9,7 +9,8 @@ from tensorflow.python.framework import op_def_registry
 
 RANDOM = (
     *("RandomUniform", "RandomUniformInt", "RandomStandardNormal", "TruncatedNormal", "RandomGamma", "RandomPoissonV2"),
-    *("Multinomial", "RandomShuffle", "SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "ParameterizedTruncatedNormal"),
+    *("Multinomial", "RandomShuffle", "SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2"),
+    "ParameterizedTruncatedNormal",
 )
 GENERATOR = ("RngReadAndSkip", "RngSkip", "StatefulUniform", "StatefulUniformInt", "StatefulStandardNormalV2")
 PYTHON = ("PyFunc", "PyFuncStateless", "EagerPyFunc")

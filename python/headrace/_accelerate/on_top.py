@@ -35,6 +35,7 @@ _MAKERS = {
     "Repeat": lambda dataset, stage: dataset.repeat(stage.arguments["count"]),
     "Take": lambda dataset, stage: dataset.take(stage.arguments["count"]),
     "Skip": lambda dataset, stage: dataset.skip(stage.arguments["count"]),
+    "Shard": lambda dataset, stage: dataset.shard(stage.arguments["num_shards"], stage.arguments["index"]),
     "Unbatch": lambda dataset, stage: dataset.unbatch(),
     "Batch": lambda dataset, stage: dataset.batch(stage.arguments["batch_size"], stage.arguments["drop_remainder"]),
     "Cache": lambda dataset, stage: dataset.cache(stage.arguments["filename"]),

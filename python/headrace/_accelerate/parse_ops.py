@@ -66,7 +66,8 @@ def _features(graph_def, parser):
             raise Refused("the names of the features are made while the program runs")
         return [item.decode() for item in value.ravel()]
 
-    types = {name: list(parser.attr[name].list.type) for name in ("sparse_types", "Tdense", "ragged_value_types", "ragged_split_types")}
+    lists = ("sparse_types", "Tdense", "ragged_value_types", "ragged_split_types")
+    types = {name: list(parser.attr[name].list.type) for name in lists}
     sparse, dense, ragged = len(types["sparse_types"]), len(types["Tdense"]), len(types["ragged_value_types"])
 
     def output(place):

@@ -16,7 +16,7 @@ _SILENT = ("Prefetch", "Options", "Restructured")  # change no element; the engi
 # On records: commute with a function of one record. On batches: with a function of one batch.
 _ORDER = ("Shuffle", "Repeat", "Take", "Skip", "Shard")
 _ON_BATCHES = ("Repeat", "Take", "Skip")  # the engine does them behind its batches, too
-_ON_TOP = ("Shuffle", "Repeat", "Take", "Skip", "Unbatch", "Batch", "Filter", "Cache", "Map", "AssertCardinality", "IgnoreErrors")
+_ON_TOP = (*_ORDER, "Unbatch", "Batch", "Filter", "Cache", "Map", "AssertCardinality", "IgnoreErrors")
 _MAY_FAIL = ("ParseTensor", "StringToNumber", "GatherV2", "Gather")
 
 
@@ -96,11 +96,10 @@ class _Sorter:
         made = [sorter.records(chain) for sorter, chain in zip(sorters, chains)]
         if any(sorter.batch is not None for sorter in sorters):
             raise Refused("datasets of batches are combined, not of records")
-        first = sorters[0]
         flats = [[flatten(stage.function, with_conditions=True) for stage in sorter.maps] for sorter in sorters]
         if any(not _same(flats[0], other) for other in flats[1:]):
             raise Refused("the datasets that are combined have different functions")
-        self.maps += first.maps
+        self.maps += sorters[0].maps
         self.skips_errors = any(sorter.skips_errors for sorter in sorters)
         self._reshuffles = any(sorter._reshuffles for sorter in sorters)
         self.differences += dict.fromkeys(text for sorter in sorters for text in sorter.differences)
@@ -159,8 +158,10 @@ class _Sorter:
         parsing = [stage.function for stage in self.maps or self.after]
         function = split(compose([flatten(each) for each in parsing]))
         original = without_identities(compose([flatten(each, with_conditions=True) for each in parsing]))
-        if function.batched == by_record:
-            raise Refused("records are parsed one by one behind the batch" if not by_record else "records are parsed as batches in front of the batch")
+        if by_record and function.batched:
+            raise Refused("records are parsed as batches in front of the batch")
+        if not by_record and not function.batched:
+            raise Refused("records are parsed one by one behind the batch")
         if self.batch.op == "PaddedBatch" and not by_record:
             raise Refused("padded_batch of records that are not parsed yet")
         if by_record and any(isinstance(spec, tf.SparseTensorSpec) for spec in tf.nest.flatten(self.maps[-1].spec)):

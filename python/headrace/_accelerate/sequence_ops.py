@@ -48,7 +48,8 @@ class _Reader:
 
     def _context(self):
         for j, (name, dtype) in enumerate(self._named(2, "context_sparse_types")):
-            yield Parsed(name, "var", dtype, self._parts(j, indices="sparse_indices", values="sparse_values", shape="sparse_shapes"))
+            parts = self._parts(j, indices="sparse_indices", values="sparse_values", shape="sparse_shapes")
+            yield Parsed(name, "var", dtype, parts)
         for j, (name, dtype) in enumerate(self._named(3, "Tcontext_dense")):
             shape = [dimension.size for dimension in self._parser.attr["context_dense_shapes"].list.shape[j].dim]
             default = graph.constant(self._graph_def, self._parser.input[9 + j])

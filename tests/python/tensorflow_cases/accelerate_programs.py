@@ -211,7 +211,7 @@ def shapes(files):
         ),
         "list_files.interleave(T.map).batch": (
             lambda: tf.data.Dataset.list_files(pattern)
-            .interleave(lambda name: records(name).map(plain), num_parallel_calls=4, deterministic=False)
+            .interleave(lambda name: records(name).map(plain), num_parallel_calls=AUTO, deterministic=False)
             .batch(32),
             "taken",
         ),

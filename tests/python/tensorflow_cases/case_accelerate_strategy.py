@@ -3,7 +3,6 @@
 import accelerate_programs as programs
 import keras
 import numpy as np
-import pytest
 import tensorflow as tf
 from conftest import RECORDS, parts
 
@@ -29,13 +28,12 @@ def pinned(record):
     return image / 255.0, tf.one_hot(label, 10)
 
 
-@pytest.mark.parametrize("function", [programs.plain, pinned])
-def test_losses_of_fit_are_those_of_the_original(function, shards, strategy):
-    original = in_order(shards).map(function).batch(16, drop_remainder=True)
+def test_losses_of_fit_are_those_of_the_original(shards, strategy):
+    original = in_order(shards).map(pinned).batch(16, drop_remainder=True)
     taken = hrtf.accelerate(original, strategy=strategy, verify=8, strict=True)
     counted = original.apply(tf.data.experimental.assert_cardinality(RECORDS // 16))
-    wanted = make_model(strategy).fit(counted, epochs=3, verbose=0).history["loss"]
-    found = make_model(strategy).fit(taken, epochs=3, verbose=0).history["loss"]
+    wanted = make_model(strategy).fit(counted, epochs=2, verbose=0).history["loss"]
+    found = make_model(strategy).fit(taken, epochs=2, verbose=0).history["loss"]
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
 
 
@@ -75,7 +73,8 @@ def test_replicas_draw_different_numbers(shards, strategy):
 
 
 def test_refused_programs_are_distributed_by_tensorflow(shards, strategy):
-    original = in_order(shards).map(programs.plain).filter(lambda image, label: tf.size(image) > 0).batch(16, drop_remainder=True)
+    original = in_order(shards).map(programs.plain).filter(lambda image, label: tf.size(image) > 0)
+    original = original.batch(16, drop_remainder=True)
     taken = hrtf.accelerate(original, strategy=strategy)
     assert not taken.takeover.taken
     assert sum(len(part) for element in taken for part in parts(element[1])) == RECORDS
@@ -112,11 +111,3 @@ def test_half_of_the_images_are_flipped_and_other_ones_each_epoch(shards):
         epochs.append(is_flipped)
     assert all(RECORDS * 0.3 < flipped.sum() < RECORDS * 0.7 for flipped in epochs)
     assert (epochs[0] != epochs[1]).any()
-
-
-def test_random_numbers_can_stay_tensorflows(shards):
-    original = in_order(shards).map(programs.flipped).batch(16)
-    taken = hrtf.accelerate(original, verify=8, seed=7, random="tensorflow", strict=True)
-    assert any("drawn by TensorFlow" in line for line in taken.takeover.differences)
-    first, second = np.concatenate(flips(taken)), np.concatenate(flips(hrtf.accelerate(original, verify=8, seed=7, random="tensorflow")))
-    assert (first != second).any()
