@@ -59,7 +59,7 @@ class Engine:
         calls = "".join(f"\n    .{_call(step)}" for step in self._record_steps(chain))
         if isinstance(chain.source, Files):
             return f"hr.TFRecordDataset({_arguments(self._files(chain.source))}){calls}"
-        name, options = _combination(chain.source)
+        name, options = _combination(chain.source, self._seed)
         inner = [self._written(each).replace("\n    ", "") for each in chain.source.chains]
         if name == "concatenate":
             return f"{inner[0]}.concatenate({inner[1]}){calls}"
@@ -70,7 +70,7 @@ class Engine:
         if isinstance(source, Files):
             made = sources.TFRecordDataset(**self._files(source))
         else:
-            name, options = _combination(source)
+            name, options = _combination(source, self._seed)
             inner = [self._records(each, in_order) for each in source.chains]
             made = inner[0].concatenate(inner[1]) if name == "concatenate" else getattr(combine, name)(inner, **options)
         return _applied(made, self._record_steps(chain, in_order))
@@ -133,15 +133,15 @@ def _step(stage):
     return stage.op.lower(), {"count": None if stage.op == "Repeat" and count < 0 else count}
 
 
-def _combination(combined):
+def _combination(combined, seed):
     given = combined.arguments
     if combined.op == "Concatenate":
         return "concatenate", {}
     stop = {"stop_on_empty_dataset": given["stop_on_empty_dataset"]}
     if combined.op == "Choose":
         return "choose_from_datasets", {"choices": given["choices"], **stop}
-    seed = {"seed": given["seed"] or None, "rerandomize_each_iteration": given["rerandomize"]}
-    return "sample_from_datasets", {"weights": given["weights"], **seed, **stop}
+    draws = {"seed": given["seed"] or seed, "rerandomize_each_iteration": given["rerandomize"]}
+    return "sample_from_datasets", {"weights": given["weights"], **draws, **stop}
 
 
 def _drawn_order(files, seed):

@@ -61,7 +61,7 @@ def _row_shape(part, column, ref):
 def _result_dtype(node, dtype):
     if node.op == "Cast":
         return tf.as_dtype(node.attr["DstT"].type)
-    return {"StringToHashBucketFast": tf.int64, "Bucketize": tf.int32}.get(node.op, dtype)
+    return tf.int64 if node.op == "StringToHashBucketFast" else dtype
 
 
 def _transform(part, node, ref, dtype, row_shape, dense):
