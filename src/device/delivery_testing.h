@@ -44,8 +44,8 @@ class DeliveryWorld {
           return fetch(replicas, out);
         },
         &warnings, nullptr, stop.get_token());
-    feeds =
-        std::make_unique<DeviceFeeds>(std::move(opened->targets), options.depth, 0, queues_.get(), stop.get_token());
+    feeds = std::make_unique<DeviceFeeds>(std::move(opened->targets), options.depth, 0, queues_.get(), nullptr,
+                                          stop.get_token());
   }
   ~DeliveryWorld() { close(); }
 

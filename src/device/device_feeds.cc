@@ -11,13 +11,15 @@ Status closed() { return cancelled("the pipeline was closed"); }
 }  // namespace
 
 DeviceFeeds::DeviceFeeds(std::vector<DeviceTarget> targets, int depth, std::int64_t first_number, Feeds* queues,
-                         std::stop_token stop)
+                         StatusPage* page, std::stop_token stop)
     : depth_(depth),
       first_number_(first_number),
       queues_(queues),
       stop_(std::move(stop)),
       gathered_(targets.size()),
-      targets_(std::move(targets)) {}
+      targets_(std::move(targets)) {
+  for (std::size_t r = 0; page != nullptr && r < gathered_.size(); ++r) waits_.emplace_back(page, static_cast<int>(r));
+}
 
 DeviceFeeds::~DeviceFeeds() { close(); }
 
@@ -41,7 +43,12 @@ Wait DeviceFeeds::next_slice_for(int replica, std::chrono::milliseconds timeout,
     *slice = closed();
     return Wait::kReady;
   }
-  return feeds_[static_cast<std::size_t>(replica)]->next_for(timeout, slice);
+  const auto place = static_cast<std::size_t>(replica);
+  if (waits_.empty()) return feeds_[place]->next_for(timeout, slice);
+  waits_[place].begin();
+  const Wait outcome = feeds_[place]->next_for(timeout, slice);
+  if (outcome == Wait::kReady) waits_[place].end(slice->ok() && (*slice)->has_value());
+  return outcome;
 }
 
 Wait DeviceFeeds::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {

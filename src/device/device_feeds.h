@@ -16,6 +16,7 @@
 #include "device/feeds.h"
 #include "headrace/pipeline.h"
 #include "runtime/mutex.h"
+#include "runtime/status_page.h"
 
 namespace headrace {
 
@@ -27,8 +28,8 @@ struct DeviceTarget {
 
 class DeviceFeeds {
  public:
-  /// `queues` outlives it.
-  DeviceFeeds(std::vector<DeviceTarget> targets, int depth, std::int64_t first_number, Feeds* queues,
+  /// `queues` outlives it, and so does `page`, which shows what each replica waits; it may be null.
+  DeviceFeeds(std::vector<DeviceTarget> targets, int depth, std::int64_t first_number, Feeds* queues, StatusPage* page,
               std::stop_token stop);
   /// The owner has called close().
   ~DeviceFeeds();
@@ -53,6 +54,7 @@ class DeviceFeeds {
   const std::int64_t first_number_;
   Feeds* const queues_;
   const std::stop_token stop_;
+  std::vector<WaitMeter> waits_;                // one caller of next_slice_for() each; none without a page
   std::vector<std::optional<Slice>> gathered_;  // of the next batch; next_for()'s alone
 
   mutable Mutex mutex_;

@@ -17,10 +17,11 @@ Feeds::Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, Warn
       stop_(std::move(stop)),
       queues_(static_cast<std::size_t>(replicas)),
       waiting_since_ns_(static_cast<std::size_t>(replicas), 0) {
-  for (int r = 0; r < replicas; ++r) waits_.emplace_back(page, r);
+  for (int r = 0; page != nullptr && r < replicas; ++r) waits_.emplace_back(page, r);
 }
 
 Wait Feeds::next_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice) {
+  if (waits_.empty()) return take_for(replica, timeout, slice);
   WaitMeter& wait = waits_[static_cast<std::size_t>(replica)];
   wait.begin();
   const Wait outcome = take_for(replica, timeout, slice);

@@ -201,8 +201,8 @@ void Pipeline::Impl::make_feeds(std::int64_t first_number) {
       },
       &warnings_, targets_.empty() ? page_.get() : nullptr, executor_->stop_token());
   if (targets_.empty()) return;
-  device_feeds_ =
-      std::make_unique<DeviceFeeds>(std::move(targets_), depth_, first_number, feeds_.get(), executor_->stop_token());
+  device_feeds_ = std::make_unique<DeviceFeeds>(std::move(targets_), depth_, first_number, feeds_.get(), page_.get(),
+                                                executor_->stop_token());
 }
 
 Status Pipeline::Impl::restore(const Position& position, const SourceContext& context) {

@@ -43,8 +43,8 @@ Result<std::unique_ptr<FedDevice>> FedDevice::open(const Device& device, const s
   std::unique_ptr<FedDevice> fed(new FedDevice(feeds, batches, slices));
   const std::vector<Device> devices(static_cast<std::size_t>(feeds), device);
   HEADRACE_ASSIGN_OR_RETURN(OpenDevices opened, open_devices(devices, library, &fed->warnings_));
-  fed->feeds_ =
-      std::make_unique<DeviceFeeds>(std::move(opened.targets), kDepth, 0, fed->queues_.get(), fed->stop_.get_token());
+  fed->feeds_ = std::make_unique<DeviceFeeds>(std::move(opened.targets), kDepth, 0, fed->queues_.get(), nullptr,
+                                              fed->stop_.get_token());
   return fed;
 }
 
