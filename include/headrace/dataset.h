@@ -141,8 +141,8 @@ struct MapOptions {
 enum class Remainder : std::uint8_t { kSplit = 0 };
 
 struct DeviceOptions {
-  std::vector<std::string> devices;  ///< "/CPU:0", …; one replica each
-  int depth = 2;                     ///< batches that wait ready per device, >= 1
+  std::vector<std::string> devices;  ///< "/CPU:0", "/GPU:1", …; one replica each. A CUDA driver is looked for by open()
+  int depth = 2;                     ///< batches that wait ready per device, 1 to 40 (host devices alone: >= 1)
   Remainder remainder = Remainder::kSplit;
 };
 

@@ -19,20 +19,20 @@ def environment() -> list:
 
 class DenseColumn:
     """
-    One feature of a batch as a dense, writable, C-contiguous array [rows, ...] in host memory. Speaks DLPack, the buffer protocol and NumPy, all without a copy.
+    One feature of a batch as a dense, writable, C-contiguous array [rows, ...]. Speaks DLPack, in host memory also the buffer protocol and NumPy, all without a copy.
     """
 
-    def __dlpack__(self, *, stream: object | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
         """
-        A DLPack capsule, of version 1.0 when max_version allows it. BufferError for a device other than the host.
+        A DLPack capsule, of version 1.0 when max_version allows it. On a CUDA device the copy is over, and the memory is not written to before the work that `stream` has when the tensor is dropped is done (None, -1: the work of all streams); the stream must live until then. BufferError for another device than __dlpack_device__.
         """
 
     def __dlpack_device__(self) -> tuple:
-        """(1, 0): host memory."""
+        """(1, 0): host memory; (2, n): CUDA device n."""
 
     def capsule(self) -> object:
         """
-        A fresh capsule named 'dltensor', as tf.experimental.dlpack.from_dlpack takes it.
+        A fresh capsule named 'dltensor', as tf.experimental.dlpack.from_dlpack takes it. It may be read by any stream.
         """
 
     def numpy(self) -> object:
@@ -249,7 +249,7 @@ class Slice:
 
 class Batch:
     """
-    One global batch: a mapping from name to column over all replicas (joined by a copy at the first access when there are several), and their shares.
+    One global batch: a mapping from name to column over all replicas (joined by a copy at the first access when there are several; DeviceError where some are on CUDA devices), and their shares.
     """
 
     def __getitem__(self, arg: object, /) -> object:

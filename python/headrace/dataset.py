@@ -220,7 +220,11 @@ class Dataset:
         """Cuts each batch into one share per device, resident there, `depth` of them (>= 1) ahead of the consumer.
 
         Args:
-            devices: "/CPU:0", "/CPU:1", …; the global batch must divide by their number.
+            devices: "/CPU:0", "/GPU:1" or "cuda:1", …; the global batch must divide by their number. On CUDA devices columns of
+                numbers are in the memory of the device and leave it by DLPack, columns of strings stay with the host.
+
+        Raises:
+            DeviceError: at the first next(), when there is no CUDA driver or no such device; later, when one fails.
         """
         if isinstance(devices, str):
             devices = [devices]
@@ -280,6 +284,12 @@ class Dataset:
         """ValueError when Python functions stand behind the batches: `what` needs the batches themselves."""
         if self._functions:
             raise ArgumentError(f"{what} cannot stand behind map({self._functions[-1][0]}), a Python function")
+
+    def refuse_cuda(self, what):
+        """ValueError when batches go to CUDA devices: `what` takes them from host memory."""
+        cuda = [name for name in self._devices if not name.startswith("/CPU")]
+        if cuda:
+            raise ArgumentError(f"{what} takes batches from host memory, not from {cuda[0]}: name /CPU:n in prefetch_to_device")
 
     def __iter__(self):
         if self._functions:

@@ -57,6 +57,7 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
     chosen = _route(route)
     devices = _replica_devices(strategy)
     size, whole = batch_size(pipeline)
+    pipeline.refuse_cuda("distribute")
     functions = () if map is None else (map,)
     if chosen == "dataset":
         return _by_dataset(pipeline, strategy, structure, functions)
@@ -79,6 +80,7 @@ def dataset(pipeline, structure=None, map=None):
     Returns:
         A tf.data.Dataset whose cardinality is known where the pipeline's is. It cannot be saved in a tf.train.Checkpoint.
     """
+    pipeline.refuse_cuda("dataset")
     return make_dataset(pipeline, structure, () if map is None else (map,))
 
 

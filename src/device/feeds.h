@@ -26,6 +26,7 @@ class Feeds {
  public:
   using Fetch = std::function<Wait(std::chrono::milliseconds, Result<std::optional<Batch>>*)>;
 
+  /// `page` shows what each replica waits; null when the callers are not the consumers.
   Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, WarningLog* warnings, StatusPage* page,
         std::stop_token stop);
 
@@ -53,7 +54,7 @@ class Feeds {
   mutable Mutex mutex_;
   CondVar changed_;
   std::vector<std::deque<Slice>> queues_ HEADRACE_GUARDED_BY(mutex_);
-  std::vector<WaitMeter> waits_;                                            // one caller for each
+  std::vector<WaitMeter> waits_;                                            // one caller for each; none without a page
   std::vector<std::int64_t> waiting_since_ns_ HEADRACE_GUARDED_BY(mutex_);  // 0 = not waiting
   State state_ HEADRACE_GUARDED_BY(mutex_) = State::kOpen;
   Status failure_ HEADRACE_GUARDED_BY(mutex_);

@@ -116,6 +116,36 @@ TEST(Feeds, LeaderWaitsForTheSlowestAndIsWarnedAbout) {
   EXPECT_EQ(f.stream.fetched(), 3);
 }
 
+TEST(Feeds, NobodyLagsWhileTheSourceIsSlow) {
+  std::stop_source stop;
+  WarningLog warnings;
+  Feeds feeds(
+      2, 1, 0.001,
+      [](milliseconds timeout, Result<std::optional<Batch>>*) {
+        std::this_thread::sleep_for(timeout);
+        return Wait::kTimeout;
+      },
+      &warnings, nullptr, stop.get_token());
+  const auto wait = [&feeds](int replica) {
+    Result<std::optional<Slice>> slice = std::optional<Slice>();
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(feeds.next_for(replica, milliseconds(5), &slice), Wait::kTimeout);
+  };
+  {
+    const Thread other("replica", [&wait] { wait(1); });
+    wait(0);
+  }
+  EXPECT_TRUE(warnings.texts().empty()) << warnings.texts()[0];
+}
+
+TEST(Feeds, ALookIsNoWait) {
+  Fixture f(2, 10, 1, {}, 0.001);
+  EXPECT_EQ(f.take(0), 0);
+  EXPECT_EQ(f.take(0, milliseconds(0)), -3);
+  std::this_thread::sleep_for(milliseconds(5));
+  EXPECT_EQ(f.take(0, milliseconds(0)), -3);
+  EXPECT_TRUE(f.warnings.texts().empty());
+}
+
 TEST(Feeds, ReplicasInThreadsOfTheirOwn) {
   constexpr int kReplicas = 4;
   constexpr int kBatches = 300;

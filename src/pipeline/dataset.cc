@@ -18,6 +18,9 @@ namespace headrace {
 
 namespace {
 
+// The feeds of CUDA devices run ahead of who reads them by depth + 2 batches, and positions are kept of the last 64.
+constexpr int kMostDeviceDepth = 40;
+
 Status at_least(const char* op, const char* name, std::int64_t value, std::int64_t minimum) {
   if (value >= minimum) return {};
   return invalid_argument(std::string(op) + "(): " + name + "=" + std::to_string(value) +
@@ -186,18 +189,21 @@ Dataset Dataset::map(MapOptions options) const {
 Dataset Dataset::prefetch_to_device(const DeviceOptions& options) const {
   Status check = at_least("prefetch_to_device", "depth", options.depth, 1);
   std::vector<Device> devices;
+  bool has_cuda = false;
   if (check.ok() && options.devices.empty()) check = invalid_argument("prefetch_to_device(): devices is empty");
   for (const std::string& name : options.devices) {
     if (!check.ok()) break;
     Result<Device> device = parse_device(name);
     if (!device.ok()) {
       check = device.status();
-    } else if (device->kind != DeviceKind::kHost) {
-      check = Status(StatusCode::kDevice, "prefetch_to_device(): " + device->name +
-                                              " cannot be used: this build delivers to host devices (/CPU:n) only");
     } else {
+      has_cuda |= device->kind == DeviceKind::kCuda;
       devices.push_back(std::move(*device));
     }
+  }
+  if (check.ok() && has_cuda && options.depth > kMostDeviceDepth) {
+    check = invalid_argument("prefetch_to_device(): depth=" + std::to_string(options.depth) + " must be at most " +
+                             std::to_string(kMostDeviceDepth) + " with CUDA devices");
   }
   for (const std::int64_t size : batch_sizes(op_)) {
     if (check.ok()) check = check_global_batch(size, static_cast<int>(devices.size()));

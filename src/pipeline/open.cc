@@ -89,10 +89,7 @@ Status Pipeline::Impl::count_map_memory() {
 Status Pipeline::Impl::start(const std::optional<Position>& position) {
   HEADRACE_ASSIGN_OR_RETURN(sources_, open_sources(op_, shared_, &warnings_));
   HEADRACE_RETURN_IF_ERROR(make_threads());
-  if (const auto* devices = find_op<DeviceOp>(op_)) {
-    replicas_ = static_cast<int>(devices->devices.size());
-    depth_ = devices->options.depth;
-  }
+  HEADRACE_RETURN_IF_ERROR(open_devices());
   make_page();
   if (const auto* resident = find_op<ResidentOp>(op_)) {
     resident_ = std::make_unique<ResidentBatches>(
@@ -176,14 +173,36 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.settle = [this] { settle_position(); };
   parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
   executor_ = std::make_unique<Executor>(parts);
+  make_feeds(parts.first_number);
+  executor_->start();
+  return {};
+}
+
+Status Pipeline::Impl::open_devices() {
+  const auto* op = find_op<DeviceOp>(op_);
+  if (op == nullptr) return {};
+  replicas_ = static_cast<int>(op->devices.size());
+  depth_ = op->options.depth;
+  HEADRACE_ASSIGN_OR_RETURN(OpenDevices opened,
+                            headrace::open_devices(op->devices, environment_cuda_library(), &warnings_));
+  if (opened.staging != nullptr) buffers_ = std::make_shared<BufferPool>(std::move(opened.staging));
+  targets_ = std::move(opened.targets);
+  return {};
+}
+
+void Pipeline::Impl::make_feeds(std::int64_t first_number) {
+  // What leads waits in the memory of its device; of the others' slices, one each is on the host. Who takes them from there are
+  // the feeds, whose waits are not those of a consumer.
+  const int max_lead = targets_.empty() ? depth_ + 2 : 1;
   feeds_ = std::make_unique<Feeds>(
-      replicas_, depth_ + 2, stall_seconds_,
+      replicas_, max_lead, stall_seconds_,
       [this](std::chrono::milliseconds timeout, Result<std::optional<Batch>>* fetched) {
         return fetch_for(timeout, fetched);
       },
-      &warnings_, page_.get(), executor_->stop_token());
-  executor_->start();
-  return {};
+      &warnings_, targets_.empty() ? page_.get() : nullptr, executor_->stop_token());
+  if (targets_.empty()) return;
+  device_feeds_ = std::make_unique<DeviceFeeds>(std::move(targets_), depth_, first_number, feeds_.get(), page_.get(),
+                                                executor_->stop_token());
 }
 
 Status Pipeline::Impl::restore(const Position& position, const SourceContext& context) {

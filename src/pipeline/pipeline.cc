@@ -30,6 +30,7 @@ void Pipeline::Impl::close() {
   if (closed_) return;
   closed_ = true;
   if (executor_) executor_->stop();
+  if (device_feeds_) device_feeds_->close();
   for (OpenSource& source : sources_.each) source.stop.request_stop();
   if (work_) work_->close();
   if (io_) io_->close();
@@ -38,7 +39,7 @@ void Pipeline::Impl::close() {
 
 Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
   waits_->begin();
-  const Wait outcome = fetch_for(timeout, batch);
+  const Wait outcome = device_feeds_ ? device_feeds_->next_for(timeout, batch) : fetch_for(timeout, batch);
   if (outcome == Wait::kReady) waits_->end(batch->ok() && (*batch)->has_value());
   return outcome;
 }
@@ -76,7 +77,8 @@ Wait Pipeline::Impl::next_slice_for(int replica, std::chrono::milliseconds timeo
     *slice = invalid_argument("replica=" + std::to_string(replica) + " must be below " + std::to_string(replicas_));
     return Wait::kReady;
   }
-  return feeds_->next_for(replica, timeout, slice);
+  return device_feeds_ ? device_feeds_->next_slice_for(replica, timeout, slice)
+                       : feeds_->next_for(replica, timeout, slice);
 }
 
 void Pipeline::Impl::settle_position() {
@@ -91,8 +93,11 @@ Status Pipeline::Impl::check_resident() const {
 
 Result<Position> Pipeline::Impl::position(int back) const {
   HEADRACE_RETURN_IF_ERROR(check_resident());
-  const int backlog = feeds_->backlog();
+  // The feeds of devices are ahead of who reads them; a batch that a failure cut short counts for neither.
+  const std::int64_t next_number = device_feeds_ ? device_feeds_->next_number() : 0;
+  int backlog = feeds_->backlog();
   MutexLock lock(position_mutex_);
+  if (device_feeds_) backlog = static_cast<int>(std::max<std::int64_t>(0, batches_ - next_number));
   HEADRACE_ASSIGN_OR_RETURN(Position position, journal_->position(back + backlog));
   position.format = 1;
   position.stream_version = read().stream_version;

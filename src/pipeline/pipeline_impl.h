@@ -13,7 +13,9 @@
 
 #include "batch/batch_stage.h"
 #include "batch/position_journal.h"
+#include "device/device_feeds.h"
 #include "device/feeds.h"
+#include "device/open_devices.h"
 #include "headrace/pipeline.h"
 #include "headrace/report.h"
 #include "pipeline/dataset_state.h"
@@ -55,6 +57,8 @@ class Pipeline::Impl {
  private:
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
+  Status open_devices();
+  void make_feeds(std::int64_t first_number);
   Status count_map_memory();
   const ReadOptions& read() const { return read_options(op_); }
   /// The next one for all replicas, of the executor or a resident one.
@@ -76,8 +80,9 @@ class Pipeline::Impl {
   int threads_ = 1;
   int replicas_ = 1;
   int depth_ = 2;
-  std::int64_t memory_bytes_ = 0;  // 0 = no limit
-  std::int64_t map_bytes_ = 0;     // of it, for the maps of global shuffles
+  std::vector<DeviceTarget> targets_;  // empty when all devices are the host's; moved on by make_feeds()
+  std::int64_t memory_bytes_ = 0;      // 0 = no limit
+  std::int64_t map_bytes_ = 0;         // of it, for the maps of global shuffles
   double stall_seconds_ = 30;
 
   // own synchronisation
@@ -101,6 +106,7 @@ class Pipeline::Impl {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<ResidentBatches> resident_;  // null without resident()
   std::unique_ptr<Feeds> feeds_;
+  std::unique_ptr<DeviceFeeds> device_feeds_;  // null when batches stay in host memory
 
   mutable Mutex position_mutex_;
   std::optional<PositionJournal> journal_ HEADRACE_GUARDED_BY(position_mutex_);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -12,81 +11,77 @@
 
 #include "runtime/fork.h"
 #include "runtime/mutex.h"
+#include "tensor/size_class.h"
 
 namespace headrace {
 namespace {
 
-// Four classes per doubling from 256 bytes to 512 GiB: at most a quarter of a buffer is slack. What is larger is not even
-// asked for: no machine has it.
-constexpr std::size_t kSmallestClass = 256;
-constexpr std::size_t kClasses = 4 * 31 + 1;
 // From here on a buffer is made of huge pages where the system has them: a first touch costs 1 fault instead of 512.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // A buffer that lay unused while this many others were handed out goes back to the system.
 constexpr std::uint64_t kWindow = 256;
 
-std::size_t class_of(std::size_t bytes) {
-  if (bytes <= kSmallestClass) return 0;
-  const std::size_t last = bytes - 1;
-  const int doubling = static_cast<int>(std::bit_width(last)) - 1;  // 2^doubling <= last
-  const std::size_t quarter = (last >> (doubling - 2)) & 3;
-  return static_cast<std::size_t>(doubling - 8) * 4 + quarter + 1;
-}
+class SystemMemory : public HostMemory {
+ public:
+  explicit SystemMemory(std::size_t alignment) : alignment_(alignment) {}
+  std::uint8_t* allocate(std::size_t bytes) override {
+    const bool huge = bytes >= kHugePage;
+    const std::size_t alignment = huge ? kHugePage : alignment_;
+    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    // Advice only: without huge pages the memory is as good, just slower on first touch.
+    if (memory != nullptr && huge) (void)::madvise(memory, bytes, MADV_HUGEPAGE);
+    return static_cast<std::uint8_t*>(memory);
+  }
+  void free(std::uint8_t* data, std::size_t /*bytes*/) override { std::free(data); }
 
-std::size_t class_bytes(std::size_t size_class) {
-  if (size_class == 0) return kSmallestClass;
-  const std::size_t doubling = (size_class - 1) / 4 + 8;
-  const std::size_t quarter = (size_class - 1) % 4 + 1;
-  return (std::size_t{1} << doubling) + (quarter << (doubling - 2));
-}
-
-std::uint8_t* allocate(std::size_t bytes) {
-  const bool huge = bytes >= kHugePage;
-  const std::size_t alignment = huge ? kHugePage : kColumnAlignment;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  // Advice only: without huge pages the memory is as good, just slower on first touch.
-  if (memory != nullptr && huge) (void)::madvise(memory, bytes, MADV_HUGEPAGE);
-  return static_cast<std::uint8_t*>(memory);
-}
+ private:
+  const std::size_t alignment_;
+};
 
 struct FreeBlock {
   std::uint8_t* data;
   std::uint64_t freed_at;  ///< value of State::acquired
 };
 
+struct Unused {
+  std::uint8_t* data;
+  std::size_t bytes;
+};
+
 }  // namespace
 
 struct BufferPool::State {
-  explicit State(std::int64_t most_free_bytes) : most_free(most_free_bytes) {}
+  State(std::shared_ptr<HostMemory> from, std::int64_t most_free_bytes)
+      : memory(std::move(from)), most_free(most_free_bytes) {}
   ~State() {
-    for (auto& list : free) {
-      for (const FreeBlock& block : list) std::free(block.data);
+    for (std::size_t size_class = 0; size_class < kSizeClasses; ++size_class) {
+      for (const FreeBlock& block : free[size_class]) memory->free(block.data, size_class_bytes(size_class));
     }
   }
 
   /// A recycled block of the class, or null.
   std::uint8_t* take(std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
-    std::vector<std::uint8_t*> unused;
+    std::vector<Unused> unused;
     std::uint8_t* data = nullptr;
     {
       MutexLock lock(mutex);
-      bytes_in_use += static_cast<std::int64_t>(class_bytes(size_class));
+      bytes_in_use += static_cast<std::int64_t>(size_class_bytes(size_class));
       if (++acquired % kWindow == 0) collect_unused(&unused);
       std::vector<FreeBlock>& list = free[size_class];
       if (!list.empty()) {
         data = list.back().data;  // the warmest
         list.pop_back();
-        bytes_free -= static_cast<std::int64_t>(class_bytes(size_class));
+        bytes_free -= static_cast<std::int64_t>(size_class_bytes(size_class));
       }
     }
-    for (std::uint8_t* block : unused) std::free(block);
+    for (const Unused& block : unused) memory->free(block.data, block.bytes);
     return data;
   }
 
   void give_back(std::uint8_t* data, std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
-      const auto bytes = static_cast<std::int64_t>(class_bytes(size_class));
+      const auto bytes = static_cast<std::int64_t>(size_class_bytes(size_class));
       bytes_in_use -= bytes;
       if (data == nullptr) return;
       if (bytes <= most_free - bytes_free) {
@@ -95,26 +90,29 @@ struct BufferPool::State {
         return;
       }
     }
-    std::free(data);
+    memory->free(data, size_class_bytes(size_class));
   }
 
   // Lists are stacks, so what was not needed lies at the bottom with the oldest stamps.
-  void collect_unused(std::vector<std::uint8_t*>* unused) HEADRACE_REQUIRES(mutex) {
+  void collect_unused(std::vector<Unused>* unused) HEADRACE_REQUIRES(mutex) {
     const std::uint64_t now = acquired;
-    for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
+    for (std::size_t size_class = 0; size_class < kSizeClasses; ++size_class) {
       std::vector<FreeBlock>& list = free[size_class];
       const auto kept = std::find_if(list.begin(), list.end(),
                                      [now](const FreeBlock& block) { return block.freed_at + kWindow > now; });
-      for (auto block = list.begin(); block != kept; ++block) unused->push_back(block->data);
-      bytes_free -= static_cast<std::int64_t>(class_bytes(size_class)) * (kept - list.begin());
+      for (auto block = list.begin(); block != kept; ++block) {
+        unused->push_back({block->data, size_class_bytes(size_class)});
+      }
+      bytes_free -= static_cast<std::int64_t>(size_class_bytes(size_class)) * (kept - list.begin());
       list.erase(list.begin(), kept);
     }
   }
 
   const BirthProcess birth;
+  const std::shared_ptr<HostMemory> memory;
   const std::int64_t most_free;
   mutable Mutex mutex;
-  std::array<std::vector<FreeBlock>, kClasses> free HEADRACE_GUARDED_BY(mutex);
+  std::array<std::vector<FreeBlock>, kSizeClasses> free HEADRACE_GUARDED_BY(mutex);
   std::uint64_t acquired HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t bytes_in_use HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t bytes_free HEADRACE_GUARDED_BY(mutex) = 0;
@@ -143,15 +141,21 @@ class PooledBuffer : public Buffer {
 
 }  // namespace
 
-BufferPool::BufferPool() : BufferPool(std::numeric_limits<std::int64_t>::max()) {}
+std::shared_ptr<HostMemory> system_memory(std::size_t alignment) { return std::make_shared<SystemMemory>(alignment); }
 
-BufferPool::BufferPool(std::int64_t most_free_bytes) : state_(std::make_shared<State>(most_free_bytes)) {}
+BufferPool::BufferPool() : BufferPool(system_memory()) {}
+
+BufferPool::BufferPool(std::shared_ptr<HostMemory> memory)
+    : state_(std::make_shared<State>(std::move(memory), std::numeric_limits<std::int64_t>::max())) {}
+
+BufferPool::BufferPool(std::int64_t most_free_bytes)
+    : state_(std::make_shared<State>(system_memory(), most_free_bytes)) {}
 
 BufferPtr BufferPool::acquire(std::size_t bytes) {
-  const std::size_t size_class = class_of(bytes);
-  if (size_class >= kClasses) return nullptr;
+  const std::size_t size_class = size_class_of(bytes);
+  if (size_class >= kSizeClasses) return nullptr;
   std::uint8_t* data = state_->take(size_class);
-  if (data == nullptr) data = allocate(class_bytes(size_class));
+  if (data == nullptr) data = state_->memory->allocate(size_class_bytes(size_class));
   if (data == nullptr) {
     state_->give_back(nullptr, size_class);
     return nullptr;
