@@ -65,7 +65,7 @@ class _Taking:
 
     def _draws(self):
         plan = self._plan
-        return bool(plan.split.random) or any(not draws.draws_nothing(flat) for flat in plan.after)
+        return bool(plan.split.random or plan.split.hidden_random) or any(not draws.draws_nothing(flat) for flat in plan.after)
 
     def _first_records(self, verify):
         plan = self._plan
@@ -149,8 +149,7 @@ class _Taking:
         differences = list(self._differences)
         if any(stage.op == "Shuffle" for stage in plan.chain.stages):
             differences.append("the order is the engine's, not tf.data's, for the same seed")
-        if self._draws():
-            differences.append(self._about_draws())
+        differences += self._about_draws()
         source = self._engine.source(f"structure={structure!r}" if function is None else "map=takeover.rest")
         return takeover.Takeover(
             True,
@@ -165,6 +164,10 @@ class _Taking:
         )
 
     def _about_draws(self):
+        if not self._draws():
+            return []
         if not self._seeded:
-            return "random numbers are drawn by TensorFlow, other ones in a repeated or resumed run"
-        return "random numbers are drawn from the pipeline's seed: a run with the same seed=, or a resumed one, repeats them"
+            return ["random numbers are drawn by TensorFlow, other ones in a repeated or resumed run"]
+        others = draws.unseeded(self._plan.split, self._plan.after)
+        seeded = "random numbers are drawn from the pipeline's seed: a run with the same seed=, or a resumed one, repeats them"
+        return [seeded] + ([f"but for {', '.join(others)}, which TensorFlow draws"] if others else [])

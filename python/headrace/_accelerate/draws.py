@@ -53,6 +53,20 @@ def draw_batch(flat, given, seed):
     return draws
 
 
+def unseeded(split, flats):
+    """Names of the random ops that draw as TensorFlow does, although the others are drawn from the seed."""
+    names = [] if split.batched else seeded_by_row(split)
+    nodes = graph.nodes_of(split.flat.graph_def)
+    seeded = (*_MAKERS, "RandomUniformInt")
+    found = {nodes[name].op for name in split.random if not (nodes[name].op in seeded if split.batched else name in names)}
+    found |= set(split.hidden_random)
+    for flat in flats:
+        top = {node.op for node in flat.graph_def.node}
+        inside = {node.op for node in graph.reached(flat.graph_def, flat.graph_def.node)[len(flat.graph_def.node) :]}
+        found |= ((top - set(seeded)) | inside) & {*graph.RANDOM, *graph.GENERATOR}
+    return sorted(found)
+
+
 def draws_nothing(flat):
     """Whether a function has no random numbers."""
     ops = {node.op for node in graph.reached(flat.graph_def, flat.graph_def.node)}

@@ -79,8 +79,8 @@ class Engine:
         if files.compression not in _COMPRESSIONS:
             raise Refused(f"compression {files.compression!r}")
         options = {"files": _drawn_order(files, self._seed), "compression": _COMPRESSIONS[files.compression]}
-        if self._plan.skips_errors:
-            options.update(on_corrupt="skip", on_mismatch="skip", max_skipped=_UNLIMITED)
+        if self._plan.skips:
+            options.update({option: "skip" for option in sorted(self._plan.skips)}, max_skipped=_UNLIMITED)
         if self._num_threads:
             options["num_threads"] = self._num_threads
         return options

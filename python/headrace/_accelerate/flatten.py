@@ -11,7 +11,7 @@ _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _CONDITIONS = ("If", "StatelessIf")
 # Ops that give a value for every input, at little cost: both branches of a condition made of them can be computed. As in
 # random_flip_left_right, whose condition tf.vectorized_map cannot take.
-_TOTAL = (
+TOTAL = (
     *("Identity", "Const", "Placeholder", "NoOp", "ReverseV2", "Transpose", "Cast", "Mul", "Add", "AddV2", "Sub", "Maximum"),
     *("Minimum", "Neg", "Exp", "Tanh", "Sqrt", "Square", "ZerosLike", "OnesLike", "Shape", "ExpandDims", "Select", "SelectV2"),
     *("AdjustContrastv2", "AdjustHue", "AdjustSaturation", "ClipByValue"),
@@ -154,7 +154,7 @@ class _Inliner:
         return node.op in _CONDITIONS and not self._with_conditions and all(map(self._is_total, _branches(node)))
 
     def _is_total(self, function):
-        return function in self._library and all(node.op in _TOTAL for node in self._library[function].node_def)
+        return function in self._library and all(node.op in TOTAL for node in self._library[function].node_def)
 
     def _body(self, call, function, arguments, prefix, made, effects):
         """Appends the nodes of a function; the refs of its results."""

@@ -19,7 +19,8 @@ _READS = (  # marked as stateful, but nobody notices whether they run
     *("LookupTableFind", "LookupTableFindV2", "LookupTableSizeV2", "HashTableV2", "AnonymousHashTable", "Placeholder", "NoOp"),
 )
 _ACTS = (  # do something, but leave no state behind: may happen for another batch, on another thread
-    *("Assert", "Print", "PrintV2", "While", "If", "Case", "PartitionedCall", "StatefulPartitionedCall"),
+    *("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2"),
+    *("While", "If", "Case", "PartitionedCall", "StatefulPartitionedCall"),
 )
 
 

@@ -42,5 +42,4 @@ _MAKERS = {
     "AssertCardinality": lambda dataset, stage: dataset.apply(
         tf.data.experimental.assert_cardinality(stage.arguments["count"])
     ),
-    "IgnoreErrors": lambda dataset, stage: dataset.ignore_errors(),
 }

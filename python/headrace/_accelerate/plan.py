@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from . import graph
 from .chain import Chain, Files, Stage
-from .flatten import Flat, compose, flatten, without_identities
+from .flatten import TOTAL, Flat, compose, flatten, without_identities
 from .predicate import predicate
 from .refusal import Refused
 from .split import Split, split
@@ -16,8 +16,11 @@ _SILENT = ("Prefetch", "Options", "Restructured")  # change no element; the engi
 # On records: commute with a function of one record. On batches: with a function of one batch.
 _ORDER = ("Shuffle", "Repeat", "Take", "Skip", "Shard")
 _ON_BATCHES = ("Repeat", "Take", "Skip")  # the engine does them behind its batches, too
-_ON_TOP = (*_ORDER, "Unbatch", "Batch", "Filter", "Cache", "Map", "AssertCardinality", "IgnoreErrors")
-_MAY_FAIL = ("ParseTensor", "StringToNumber", "GatherV2", "Gather")
+_ON_TOP = (*_ORDER, "Unbatch", "Batch", "Filter", "Cache", "Map", "AssertCardinality")
+_CANNOT_FAIL = (
+    *(*TOTAL, *graph.RANDOM, "RealDiv", "OneHot", "StringToHashBucketFast"),
+    *("Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "Log", "Log1p", "Abs"),
+)
 
 
 @dataclasses.dataclass
@@ -34,7 +37,7 @@ class Plan:
     sample_spec: Any  # what the function of one record gives; None when it takes batches
     spec: Any  # element_spec in front of on_top
     specs_between: list  # element_spec in front of each function of `after`
-    skips_errors: bool = False
+    skips: frozenset = frozenset()  # of "on_corrupt", "on_mismatch"
     differences: list = dataclasses.field(default_factory=list)
 
 
@@ -55,7 +58,7 @@ class _Sorter:
         self.batch = None
         self.after = []  # of one batch
         self.behind = []  # other stages behind the batch
-        self.skips_errors = False
+        self.skips = set()
         self.differences = []
         self._reshuffles = False
         self._one_source = True
@@ -100,7 +103,7 @@ class _Sorter:
         if any(not _same(flats[0], other) for other in flats[1:]):
             raise Refused("the datasets that are combined have different functions")
         self.maps += sorters[0].maps
-        self.skips_errors = any(sorter.skips_errors for sorter in sorters)
+        self.skips = set().union(*(sorter.skips for sorter in sorters))
         self._reshuffles = any(sorter._reshuffles for sorter in sorters)
         self.differences += dict.fromkeys(text for sorter in sorters for text in sorter.differences)
         return made
@@ -111,7 +114,7 @@ class _Sorter:
         elif stage.op in ("Batch", "PaddedBatch"):
             self.batch = stage
         elif stage.op == "IgnoreErrors":
-            self.skips_errors = True
+            self.skips |= {"on_corrupt", "on_mismatch"} if self.maps else {"on_corrupt"}
         elif stage.op == "AssertCardinality":
             self._cardinality(stage, stages)
         elif stage.op == "Filter":
@@ -144,6 +147,9 @@ class _Sorter:
     def _behind(self, stage):
         if stage.op == "Map" and all(other.op in _ORDER for other in self.behind):
             self.after.append(stage)
+        elif stage.op == "IgnoreErrors" and all(other.op in _ON_BATCHES for other in self.behind):
+            self.skips = {"on_corrupt", "on_mismatch"}
+            self.differences.append("ignore_errors leaves out the records that cannot be read, not the batches they are in")
         elif stage.op in _ON_TOP:
             self.behind.append(stage)
         elif stage.op not in _SILENT:
@@ -170,17 +176,16 @@ class _Sorter:
         on_batches = []
         while self.behind and self.behind[0].op in _ON_BATCHES:
             on_batches.append(self.behind.pop(0))
-        if self.behind and self.behind[0].op == "IgnoreErrors":
-            self.skips_errors = True
-            self.differences.append("ignore_errors leaves out the records that cannot be read, not the batches they are in")
-            self.behind.pop(0)
-        if self.skips_errors:
-            _check_cannot_fail(function)
         flats = [flatten(stage.function) for stage in after]
+        ops_behind = []
         for flat in flats:
-            changing = graph.effects(graph.reached(flat.graph_def, flat.graph_def.node))
+            nodes = graph.reached(flat.graph_def, flat.graph_def.node)
+            ops_behind += [node.op for node in nodes]
+            changing = graph.effects(nodes)
             if changing:
                 raise Refused(f"a function of batches changes state: {', '.join(changing)}")
+        if "on_mismatch" in self.skips:
+            _check_cannot_fail([*function.ops, *ops_behind])
         specs = [self.batch.spec, *(stage.spec for stage in self.after)]
         return Plan(
             records,
@@ -193,7 +198,7 @@ class _Sorter:
             self.maps[-1].spec if by_record else None,
             specs[-1],
             specs[:-1] if by_record else [],
-            self.skips_errors,
+            frozenset(self.skips),
             self.differences,
         )
 
@@ -215,9 +220,9 @@ def _expanded(stage):
     return [stage]
 
 
-def _check_cannot_fail(function):
-    """ignore_errors drops what the function fails for: only what the parser fails for can be left out here."""
-    risky = [op for op in function.ops if op in _MAY_FAIL or op.startswith("Decode") or op in graph.PYTHON or op == "Assert"]
+def _check_cannot_fail(ops):
+    """ignore_errors drops what the functions fail for: only what the parser fails for can be left out here."""
+    risky = [op for op in ops if op not in _CANNOT_FAIL]
     if risky:
         raise Refused(f"ignore_errors behind ops that may fail: {', '.join(sorted(set(risky)))}")
 

@@ -213,3 +213,24 @@ def test_random_numbers_can_stay_tensorflows(tmp_path):
     assert (draw(random="tensorflow") != draw(random="tensorflow")).all()
     taken = hrtf.accelerate(dataset, verify=8, random="tensorflow")
     assert any("drawn by TensorFlow" in line for line in taken.takeover.differences)
+
+
+def test_random_numbers_that_cannot_be_drawn_from_the_seed_are_told(tmp_path):
+    generator = tf.random.Generator.from_seed(1)
+    points = tf.data.TFRecordDataset(real.write(tmp_path, "told", real._points)).map(real._point)
+    dataset = points.map(lambda x, y: (x + tf.random.uniform([4]) + generator.normal([4]), y)).batch(6)
+    taken = hrtf.accelerate(dataset, verify=8, strict=True)
+    assert taken.takeover.differences[-1] == "but for RngReadAndSkip, which TensorFlow draws"
+
+
+def test_errors_that_are_ignored(tmp_path):
+    """Record 20 does not fit: left out when it is the parser's error that is ignored, raised when only the reader's is."""
+    files = real.write(tmp_path, "ignored", lambda number: {"x": real._noise(number, 4 - (number == 20)), "y": number}, 1)
+    records = tf.data.TFRecordDataset(files)
+    taken = hrtf.accelerate(records.map(real._point).ignore_errors().batch(23), verify=8, strict=True)
+    assert_same(taken, records.map(real._point).ignore_errors().batch(23))
+    reading = hrtf.accelerate(records.ignore_errors().map(real._point).batch(6), verify=8, strict=True)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="ignored-0.tfrecord"):
+        list(reading)
+    checked = records.map(real._point).map(lambda x, y: (x, tf.debugging.check_numerics(x, "numbers"))).ignore_errors()
+    assert "ignore_errors behind ops that may fail" in hrtf.accelerate(checked.batch(6), verify=8).takeover.reason
