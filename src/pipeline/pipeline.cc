@@ -85,7 +85,8 @@ std::optional<std::int64_t> Pipeline::Impl::cardinality() const { return stream_
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};
-  const std::int64_t smallest = map_bytes_ + blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
+  const std::int64_t cached = cache_ != nullptr ? cache_->memory_bytes() : 0;
+  const std::int64_t smallest = cached + map_bytes_ + blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
   if (smallest <= memory_bytes_) return {};
   return {StatusCode::kResourceExhausted,
           "memory_bytes=" + std::to_string(memory_bytes_) +
@@ -110,6 +111,7 @@ Report Pipeline::Impl::report() const {
     MutexLock lock(counted_mutex_);
     for (const auto& [name, probe] : counted_maps_) add_stage("map " + name, probe);
   }
+  if (cache_ != nullptr) add_stage("cache", cache_->probe());
   add_stage("deliver", deliver_probe_);
   report.transforms = parser_->transform_reports();
   for (std::size_t format = 0; format < inflate_probes_.size(); ++format) {

@@ -54,6 +54,7 @@ class Pipeline::Impl {
   Status count_map_memory();
   const ReadOptions& read() const { return read_options(op_); }
   Status make_threads();
+  Status open_cache(std::int64_t budget);
   Status restore(const Position& position, const SourceContext& context);
   void settle_position();
   Status check_memory(std::int64_t batch_bytes) const;
@@ -82,7 +83,8 @@ class Pipeline::Impl {
   std::unique_ptr<RecordLoader> loader_;
   std::unique_ptr<TaskGroup> work_;
   std::unique_ptr<TaskGroup> io_;
-  std::unique_ptr<BatchStage> stage_;  // the sequencer's alone
+  std::unique_ptr<PipelineCache> cache_;  // null without cache()
+  std::unique_ptr<BatchStage> stage_;     // the sequencer's alone
   std::unique_ptr<BatchParser> parser_;
   std::unique_ptr<SliceMaps> maps_;
   mutable Mutex counted_mutex_;
