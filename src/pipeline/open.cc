@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/environment.h"
+#include "pipeline/cache_identity.h"
+#include "pipeline/cardinality.h"
 #include "pipeline/epoch_counter.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
@@ -86,6 +88,18 @@ Status Pipeline::Impl::count_map_memory() {
                                               std::to_string(map_bytes_)};
 }
 
+Status Pipeline::Impl::open_cache(std::int64_t budget) {
+  for (const Op* op : ops_in_order(op_)) {
+    const auto* cache = std::get_if<CacheOp>(&op->arguments);
+    if (cache == nullptr) continue;
+    const PipelineCacheOptions options = {
+        .memory_bytes = budget, .batches_ahead = depth_ + 1, .batches = stream_elements(op->input, *shared_)};
+    HEADRACE_ASSIGN_OR_RETURN(
+        cache_, PipelineCache::open(cache->store, cache_identity(op_, *sources_.shards, replicas_), buffers_, options));
+  }
+  return {};
+}
+
 Status Pipeline::Impl::start(const std::optional<Position>& position) {
   HEADRACE_ASSIGN_OR_RETURN(sources_, open_sources(op_, shared_, &warnings_));
   HEADRACE_RETURN_IF_ERROR(make_threads());
@@ -104,8 +118,13 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   HEADRACE_RETURN_IF_ERROR(count_map_memory());
   const std::int64_t budget = memory_bytes_ == 0 ? 0 : memory_bytes_ - map_bytes_;
   skipped_ = std::make_unique<SkipLog>(read().max_skipped);
-  const auto* parse = find_op<ParseOp>(op_);
-  parser_ = parse != nullptr ? make_example_parser(parse->schema, buffers_) : make_records_parser(buffers_);
+  const std::optional<Schema> schema = parsed_schema(op_);
+  if (!schema && find_op<EnumerateOp>(op_) != nullptr) {
+    return invalid_argument("enumerate() needs parse() behind it: its numbers are a column beside the features");
+  }
+  parser_ = schema ? make_example_parser(*schema, buffers_) : make_records_parser(buffers_);
+
+  HEADRACE_RETURN_IF_ERROR(open_cache(budget));
 
   SourceContext context;
   context.shards = sources_.shards;
@@ -121,10 +140,12 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
   context.loader = loader_.get();
-  stage_ =
-      wire_stages(op_, context, sources_, budget / 2, [this](const RecordBatch& records, const std::stop_token& stop) {
+  stage_ = wire_stages(
+      op_, context, sources_, budget / 2,
+      [this](const RecordBatch& records, const std::stop_token& stop) {
         return executor_->find_misfits(records, stop);
-      });
+      },
+      cache_.get());
 
   {
     MutexLock lock(position_mutex_);
@@ -138,7 +159,8 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     stage_->begin_epoch(static_cast<std::uint64_t>(shared_->next_epoch.load()));
   }
 
-  const auto* batch = find_op<BatchOp>(op_);
+  const Op* batching = batching_op(op_);
+  const auto* batch = batching != nullptr ? std::get_if<BatchOp>(&batching->arguments) : nullptr;
   ExecutorParts parts;
   parts.stage = stage_.get();
   parts.parser = parser_.get();
@@ -148,6 +170,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.read_wait = &read_wait_;
   parts.warnings = &warnings_;
   parts.trace = &trace_;
+  parts.cache = cache_.get();
   parts.loader = loader_.get();
   parts.read = context.probe;
   parts.order = page_->add_stage("order");
@@ -156,9 +179,9 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   maps_ = std::make_unique<SliceMaps>(op_, page_.get());
   parts.maps = maps_.get();
   parts.replicas = replicas_;
-  parts.origin = parse != nullptr && parse->schema.origin;
-  parts.pins_records = parse != nullptr && parse->schema.has_views();
-  if (parse != nullptr && draws_numbers(parse->schema)) {
+  parts.origin = schema && schema->origin;
+  parts.pins_records = schema && schema->has_views();
+  if (schema && draws_numbers(*schema)) {
     const auto* shuffle = find_op<ShuffleOp>(op_);
     parts.draws.emplace();
     if (shuffle != nullptr) parts.draws->seed = static_cast<std::uint64_t>(shuffle->options.seed.value_or(0));

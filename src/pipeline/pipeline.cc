@@ -110,7 +110,8 @@ std::optional<std::int64_t> Pipeline::Impl::cardinality() const { return stream_
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};
-  const std::int64_t smallest = map_bytes_ + blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
+  const std::int64_t cached = cache_ != nullptr ? cache_->memory_bytes() : 0;
+  const std::int64_t smallest = cached + map_bytes_ + blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
   if (smallest <= memory_bytes_) return {};
   return {StatusCode::kResourceExhausted,
           "memory_bytes=" + std::to_string(memory_bytes_) +
@@ -129,6 +130,7 @@ void Pipeline::Impl::show_position() {
 Report Pipeline::Impl::report() const {
   Report report;
   for (const auto& [name, probe] : page_->stages()) report.stages.push_back(stage_report(name, *probe));
+  if (cache_ != nullptr) report.stages.push_back(stage_report("cache", cache_->probe()));
   // Which has its place on the page before the functions of map(), however many these are.
   const auto deliver = std::find_if(report.stages.begin(), report.stages.end(),
                                     [](const StageReport& stage) { return stage.name == "deliver"; });

@@ -65,6 +65,7 @@ class Pipeline::Impl {
   Wait fetch_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   Status make_threads();
   void make_page();
+  Status open_cache(std::int64_t budget);
   Status restore(const Position& position, const SourceContext& context);
   Wait execute_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   void settle_position();
@@ -97,7 +98,8 @@ class Pipeline::Impl {
   std::unique_ptr<RecordLoader> loader_;
   std::unique_ptr<TaskGroup> work_;
   std::unique_ptr<TaskGroup> io_;
-  std::unique_ptr<BatchStage> stage_;  // the sequencer's alone
+  std::unique_ptr<PipelineCache> cache_;  // null without cache()
+  std::unique_ptr<BatchStage> stage_;     // the sequencer's alone
   std::unique_ptr<BatchParser> parser_;
   std::unique_ptr<SliceMaps> maps_;
   mutable Mutex counted_mutex_;

@@ -24,14 +24,18 @@ Result<std::vector<void*>> columns_of(const MapOptions& options, const Slice& sl
 }  // namespace
 
 SliceMaps::SliceMaps(const std::shared_ptr<const Op>& last, StatusPage* page) {
+  bool is_behind = false;
   for (const Op* op : ops_in_order(last)) {
+    is_behind |= std::holds_alternative<CacheOp>(op->arguments);
     const auto* map = std::get_if<MapOp>(&op->arguments);
     if (map != nullptr) maps_.push_back({map->options, page->add_stage("map " + map->options.name)});
+    if (!is_behind) behind_ = maps_.size();
   }
 }
 
-Status SliceMaps::apply(std::vector<Slice>* slices) {
-  for (Map& map : maps_) {
+Status SliceMaps::apply(std::size_t first, std::size_t end, std::vector<Slice>* slices) {
+  for (std::size_t i = first; i < end; ++i) {
+    const Map& map = maps_[i];
     const ProbeTimer timer(map.probe->busy_ns);
     for (const Slice& slice : *slices) {
       HEADRACE_ASSIGN_OR_RETURN(const std::vector<void*> columns, columns_of(map.options, slice));
