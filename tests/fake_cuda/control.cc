@@ -12,6 +12,8 @@ void fake_cuda_reset(const FakeCudaOptions* options) {
   fake::state().reset(*options);
 }
 
+void fake_cuda_release() { fake::state().released->set(); }
+
 void fake_cuda_fail(int device, const char* function, int after, int result, bool is_lost) {
   const std::lock_guard lock(fake::state().mutex);
   fake::state().failures[{device, function}] = {after, static_cast<headrace::CuResult>(result), is_lost};

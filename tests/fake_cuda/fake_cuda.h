@@ -17,7 +17,7 @@ extern "C" {
 struct FakeCudaOptions {
   int devices = 4;
   double copy_seconds_per_byte = 0;
-  int slow_device = -1;                             ///< the only one whose copies take their time; -1: all
+  int held_device = -1;                             ///< whose copies wait for fake_cuda_release()
   double latency_seconds = 0;                       ///< of every copy and kernel
   std::size_t memory_bytes = std::size_t{1} << 30;  ///< of each device
   bool refuses_pinning = false;
@@ -48,6 +48,8 @@ void fake_cuda_reset(const FakeCudaOptions* options);
 /// The `after`-th call from now (from 0) of `function` ("cuMemAllocAsync", …; "copy", "kernel": of one that runs on its stream) on
 /// `device` fails by `result`; where `is_lost`, every later call on the device fails the same way.
 void fake_cuda_fail(int device, const char* function, int after, int result, bool is_lost);
+/// The copies of the held device go on.
+void fake_cuda_release();
 void fake_cuda_count(FakeCudaCounts* counts);
 void fake_cuda_total(FakeCudaTotals* totals);
 /// Bytes that are allocated on `device`.

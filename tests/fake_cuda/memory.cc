@@ -16,10 +16,9 @@ namespace {
 bool run_copy(fake::Device* device, std::size_t bytes) {
   const fake::State& state = fake::state();
   const std::lock_guard engine(*device->copy_engine);
-  if (state.options.slow_device == -1 || state.options.slow_device == device->number) {
-    std::this_thread::sleep_for(std::chrono::duration<double>(
-        state.options.latency_seconds + static_cast<double>(bytes) * state.options.copy_seconds_per_byte));
-  }
+  if (state.options.held_device == device->number) state.released->wait();
+  std::this_thread::sleep_for(std::chrono::duration<double>(
+      state.options.latency_seconds + static_cast<double>(bytes) * state.options.copy_seconds_per_byte));
   const std::lock_guard lock(fake::state().mutex);
   if (device->lost != headrace::kCuSuccess) return false;
   return fake::state().injected(device->number, "copy") == headrace::kCuSuccess;

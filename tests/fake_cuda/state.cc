@@ -24,6 +24,7 @@ void State::reset(const FakeCudaOptions& wanted) {
   options = wanted;
   totals = {};
   is_initialized = false;
+  released = std::make_unique<Done>();
   devices.clear();
   for (int number = 0; number < wanted.devices; ++number) {
     devices.push_back(std::make_unique<Device>());

@@ -80,6 +80,7 @@ class State {
   FakeCudaOptions options;
   FakeCudaTotals totals{};
   bool is_initialized = false;
+  std::unique_ptr<Done> released = std::make_unique<Done>();  // new for each driver
   std::vector<std::unique_ptr<Device>> devices;
   std::map<CuStream, std::unique_ptr<Stream>> streams;
   std::map<CuEvent, std::unique_ptr<Event>> events;

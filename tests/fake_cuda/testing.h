@@ -42,6 +42,7 @@ class FakeCuda {
   void fail(int device, const char* name, int after, CuResult result, bool is_lost = false) const {
     function<decltype(fake_cuda_fail)>("fake_cuda_fail")(device, name, after, result, is_lost);
   }
+  void release() const { function<decltype(fake_cuda_release)>("fake_cuda_release")(); }
   FakeCudaCounts counts() const {
     FakeCudaCounts counts;
     function<decltype(fake_cuda_count)>("fake_cuda_count")(&counts);

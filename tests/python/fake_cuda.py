@@ -12,7 +12,7 @@ class _Options(ctypes.Structure):
     _fields_ = [
         ("devices", ctypes.c_int),
         ("copy_seconds_per_byte", ctypes.c_double),
-        ("slow_device", ctypes.c_int),
+        ("held_device", ctypes.c_int),
         ("latency_seconds", ctypes.c_double),
         ("memory_bytes", ctypes.c_size_t),
         ("refuses_pinning", ctypes.c_bool),
@@ -69,8 +69,8 @@ class FakeCuda:
         self._library.fake_cuda_read.restype = ctypes.c_bool
         self.reset()
 
-    def reset(self, devices=4, slow_device=-1, copy_seconds_per_byte=0.0, refuses_pinning=False):
-        options = _Options(devices, copy_seconds_per_byte, slow_device, 0.0, 1 << 30, refuses_pinning, True)
+    def reset(self, devices=4, copy_seconds_per_byte=0.0, refuses_pinning=False):
+        options = _Options(devices, copy_seconds_per_byte, -1, 0.0, 1 << 30, refuses_pinning, True)
         self._library.fake_cuda_reset(ctypes.byref(options))
 
     def fail(self, device, function, after, result, is_lost=False):
