@@ -61,7 +61,7 @@ def test_break_and_collection_end_a_pipeline(numbers):
     from headrace.pipeline import _running
 
     assert core in _running
-    others = len(_running) - 1  # of tests before this one, whose reports hold them
+    others = len(_running) - 1  # of tests before this one
     gone = weakref.ref(core)
     del core
     gc.collect()
