@@ -23,7 +23,11 @@ _PROGRESS_S = 0.25
 def _tensorflow(request, files, repeat, compression=""):
     from benchmarks.demo import tfdata
 
-    make = {"tfdata_before": tfdata.before, "tfdata_advice": tfdata.advice}[request["contender"]]
+    make = {
+        "tfdata_before": tfdata.before,
+        "tfdata_advice": tfdata.advice,
+        "tfdata_accelerated": tfdata.accelerated,
+    }[request["contender"]]
     dataset = make(files, request["batch"], repeat, compression)
     return iter(dataset), lambda batch: tfdata.slices(batch, request["accelerators"] if repeat else 1)
 

@@ -22,7 +22,7 @@ from benchmarks.harness import machine, processes  # noqa: E402
 
 STEP_SHARE = 0.55
 STEP_MS_ALONE = 25.0  # with no tf.data to set it
-TENSORFLOW = ("tfdata_before", "tfdata_advice")
+TENSORFLOW = ("tfdata_before", "tfdata_advice", "tfdata_accelerated")
 OURS = ("headrace", "resident")
 
 

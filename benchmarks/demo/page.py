@@ -16,12 +16,14 @@ from benchmarks.harness import machine
 TITLES = {
     "tfdata_before": "tf.data, as written first",
     "tfdata_advice": "tf.data, as advised",
+    "tfdata_accelerated": "tf.data, one line more",
     "headrace": "headrace",
     "resident": "resident (control)",
 }
 EXPLANATIONS = {
     "tfdata_before": "Each record is parsed on its own, then shuffled and batched.",
     "tfdata_advice": "Parallel interleave, repeat, shuffle, batch, then parse the batch; prefetch; no forced order.",
+    "tfdata_accelerated": "The first program, its dataset passed through headrace.tensorflow.accelerate.",
     "headrace": "Shards straight into the slices of all accelerators.",
     "resident": "One batch that stays in memory, given again and again: what the accelerators alone reach.",
 }

@@ -1,18 +1,21 @@
 // Batch: what one next() yields. Columns of one global batch, cut into one slice per replica.
 //
 // Memory: each column points into a Buffer that is shared by reference count; a column is valid and writable as long as its
-// Batch or a copy of its `buffer` lives. Every column starts on a 256-byte boundary. Dropping the last reference hands the
+// Batch or a copy of its `buffer` lives. Behind prefetch_to_device to a CUDA device, columns of numbers lie in its memory,
+// columns of strings stay with the host (Buffer::device() tells). Every column starts on a 256-byte boundary. Dropping the last reference hands the
 // memory back to the pipeline's pool, from any thread, also after the pipeline is closed.
 // Values may be read from several threads; writing elements needs the caller's own synchronisation.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "headrace/device.h"
 #include "headrace/types.h"
 
 namespace headrace {
@@ -21,10 +24,19 @@ namespace headrace {
 class Buffer {
  public:
   Buffer(std::uint8_t* data, std::size_t bytes) : data_(data), bytes_(bytes) {}
+  virtual ~Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   std::uint8_t* data() const { return data_; }
   std::size_t size() const { return bytes_; }
+
+  /// The device whose memory it is, as long as the buffer lives; null = the host. The host must not follow the address of
+  /// memory of a device.
+  virtual const Device* device() const { return nullptr; }
+  /// To be called before work of a device is given the buffer: it may still read when the last reference goes, and the memory
+  /// is not written to before it is done. `stream` is a CUstream of the device's primary context that outlives the buffer;
+  /// nothing = any stream. Host memory ignores it. Any thread.
+  virtual void read_by(std::optional<std::uintptr_t> /*stream*/) {}
 
  private:
   std::uint8_t* data_;

@@ -6,7 +6,8 @@
 //                       .parse(schema).prefetch_to_device({.devices = {"/CPU:0", "/CPU:1"}}).open();
 //
 // The first wrong step is kept in status() and given back by every later step and by open(). Grammar:
-//   source -> {shard, take, skip, filter, interleave, repeat, shuffle, concatenate}* -> batch -> parse -> {map, take, skip}* -> prefetch_to_device
+//   source -> {shard, take, skip, filter, interleave, repeat, shuffle, concatenate}* -> enumerate -> batch -> unbatch and again, or parse
+//   -> {map, take, skip, repeat, enumerate, cache}* -> prefetch_to_device
 // (interleave at most once and before the other record steps). Constructors touch no file; open() does.
 // A Dataset is a value: copies share the tree. It counts the iterators that delivered a batch (see open()); that count is
 // atomic, everything else is constant, so any thread may use it.
@@ -106,6 +107,18 @@ struct BatchOptions {
   bool drop_remainder = false;
 };
 
+/// How padded_batch() fills up the rows of one column.
+struct FeaturePadding {
+  std::string name;            ///< of the column
+  std::optional<Shape> shape;  ///< of each row; nothing, or -1 as first dimension: that of the longest row of the batch
+  PadValue value = {};         ///< nothing: BatchPadding::value
+};
+
+struct BatchPadding {
+  std::vector<FeaturePadding> features;
+  PadValue value = {};  ///< of all others; nothing: what the feature's default_value says of padding, else 0 or ""
+};
+
 /// Batches of records of similar length.
 struct BucketOptions {
   std::string key;        ///< the feature whose number of values is a record's length; 0 where it is missing
@@ -141,9 +154,14 @@ struct MapOptions {
 enum class Remainder : std::uint8_t { kSplit = 0 };
 
 struct DeviceOptions {
-  std::vector<std::string> devices;  ///< "/CPU:0", …; one replica each
-  int depth = 2;                     ///< batches that wait ready per device, >= 1
+  std::vector<std::string> devices;  ///< "/CPU:0", "/GPU:1", …; one replica each. A CUDA driver is looked for by open()
+  int depth = 2;                     ///< batches that wait ready per device, 1 to 40 (host devices alone: >= 1)
   Remainder remainder = Remainder::kSplit;
+};
+
+struct ResidentOptions {
+  std::int64_t batches = 2;                          ///< that are read, >= 1
+  std::optional<std::int64_t> count = std::nullopt;  ///< batches to deliver; -1: without end
 };
 
 /// One op as declared; the id is its place in the tree, stable from the first step.
@@ -171,18 +189,37 @@ class Dataset {
   /// The records of this dataset, then those of `other`. Both are read with the same options.
   Dataset concatenate(const Dataset& other) const;
   Dataset batch(const BatchOptions& options) const;
+  /// batch(), with features of varying length made dense by parse(): filled up to the longest row of the batch, or to a shape;
+  /// a record that is longer then does not fit.
+  Dataset padded_batch(const BatchOptions& options, BatchPadding padding = {}) const;
   /// Instead of batch(). Where the input ends, what the buckets hold comes in their order.
   Dataset bucket_by_sequence_length(const BucketOptions& options) const;
+  /// The rows of batches are records again, in their order; before parse(). No record is copied.
+  Dataset unbatch() const;
+  /// Right before batch() or padded_batch(): an int64 column `_index` with the number of each record. Behind it: with the
+  /// number of its batch. Counts from `start`, over all that comes, anew in each epoch of a repeat() behind it. Needs parse().
+  /// Not with on_mismatch = kSkip.
+  Dataset enumerate(std::int64_t start = 0) const;
   Dataset parse(Schema schema) const;
+  /// The parsed batches of the first pass are kept, in memory or in the file `path`, and handed out by every later one, also
+  /// of other pipelines of this dataset; what stands before it is read once, as epoch 0 whatever the epoch is. Memory counts
+  /// as that of the pipeline (ReadOptions::memory_bytes). A file is there when it is whole; one of other files, steps or
+  /// features is kInvalidArgument when a pipeline opens, damage kDataLoss. Behind parse().
+  Dataset cache(std::string path = {}) const;
   /// Each slice of each batch passes through `options.function`.
   Dataset map(MapOptions options) const;
   Dataset prefetch_to_device(const DeviceOptions& options) const;
+  /// The first batches again and again, without reading: what a consumer reaches when the input costs nothing. Without
+  /// `count` as many as this dataset is known to have by now, or without end when nobody knows. Such a stream has no position.
+  Dataset resident(const ResidentOptions& options = {}) const;
   /// States the records of an epoch of the source. An epoch with more (kInvalidArgument) or fewer (kDataLoss) ends in a
   /// failure behind all its records, unless damaged records are skipped.
   Dataset assert_cardinality(std::int64_t records) const;
 
   const Status& status() const { return status_; }
   std::vector<OpDescription> ops() const;
+  /// What parse() makes of the records, padded_batch() and enumerate() taken into account; nothing before it.
+  std::optional<Schema> schema() const;
 
   /// Elements of the whole stream (batches, or records without batch()): nothing when not known, -1 when endless.
   /// Known from assert_cardinality(), from indexes, or once an iterator has seen a whole epoch.

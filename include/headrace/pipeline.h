@@ -44,6 +44,8 @@ class Pipeline {
   /// Batches of the stream when known (see Dataset::cardinality).
   std::optional<std::int64_t> cardinality() const;
 
+  /// False behind resident(): position() is kInvalidArgument then.
+  bool has_position() const;
   /// Position behind the last batch delivered (all replicas), or behind the `back`-th before it (at most 64 back).
   Result<Position> position(int back = 0) const;
 

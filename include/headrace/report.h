@@ -39,6 +39,20 @@ struct InflateReport {
   double gain_none = 0;         ///< the same without compression, everything else being as it is
 };
 
+/// Calls of next() and next_slice() that gave a batch, by how long they lasted: longer than the limit before, and at most
+/// `seconds`, which of the last is infinite.
+struct WaitReport {
+  double seconds = 0;
+  std::int64_t count = 0;
+};
+
+/// What the consumer of one replica saw.
+struct ReplicaReport {
+  std::int64_t batches = 0;
+  double wait_seconds = 0;
+  double waiting_seconds = 0;  ///< of the call that lasts now; 0: there is none
+};
+
 struct Report {
   std::vector<StageReport> stages;          ///< in flow order
   std::vector<TransformReport> transforms;  ///< in the order of the features that have some
@@ -51,6 +65,8 @@ struct Report {
   std::int64_t skipped_misfits = 0;            ///< of these, records that do not fit the schema; the others are damaged
   std::vector<SkippedRegion> skipped_regions;  ///< the first 1000 of them
   double consumer_wait_seconds = 0;            ///< time next() spent waiting
+  std::vector<WaitReport> waits;               ///< 16 ranges, from 50 us on, each twice the one before
+  std::vector<ReplicaReport> replicas;         ///< the first 32
   int threads = 0;
   std::string io;                 ///< who reads the files: "engine", or the name of the FileProvider
   std::int64_t record_bytes = 0;  ///< memory in record blocks

@@ -107,7 +107,9 @@ struct ColumnType {
   DType dtype = DType::kFloat32;
   Shape shape;                  ///< per record; per step or value where their number varies
   std::int64_t limit = -1;      ///< steps or values of a record that are kept at most; -1: all
-  std::int64_t padded_to = -1;  ///< then each record has exactly that many, and the column is dense: [batch, n, *shape]
+  std::int64_t most = -1;       ///< a record with more of them does not fit; -1: any number does
+  bool padded = false;          ///< the column is dense: [batch, n, *shape]
+  std::int64_t padded_to = -1;  ///< then n; -1: the most that a record of the batch has
 };
 /// kInvalidArgument naming feature and transform when one of them makes no sense where it stands.
 Result<ColumnType> column_type(const Feature& feature);
@@ -115,8 +117,11 @@ Result<ColumnType> column_type(const Feature& feature);
 struct Schema {
   std::vector<Feature> features;  ///< in the order in which columns are delivered
   bool origin = false;            ///< add int64 columns `_shard` and `_record` to every row
+  bool index = false;             ///< add an int64 column `_index` with what enumerate() counted; needs a pipeline
   bool sequence = false;          ///< records are tf.train.SequenceExamples, else tf.train.Examples
 
+  /// Names of the int64 columns behind those of the features, which tell of the row: `_shard`, `_record`, `_index`.
+  std::vector<std::string> row_columns() const;
   /// Whether columns point into the records.
   bool has_views() const;
   /// Ok, or kInvalidArgument naming feature and value.

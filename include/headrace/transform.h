@@ -76,11 +76,15 @@ struct Lookup {
 struct Truncate {
   std::int64_t count = 0;
 };
+/// What stands behind the values of a short record; nothing: 0, or the empty string.
+using PadValue = std::variant<std::monostate, std::int64_t, double, std::string>;
 /// Exactly `count` values of a record (steps of a FixedLenSequenceFeature): longer ones are cut, shorter ones get `value`
 /// behind them. A ragged column becomes a dense one.
 struct Pad {
+  static constexpr std::int64_t kLongest = -1;  ///< as many as the record of the batch with the most has
   std::int64_t count = 0;
-  std::variant<std::monostate, std::int64_t, double, std::string> value = {};  ///< nothing: 0, or the empty string
+  PadValue value = {};
+  bool refuse_longer = false;  ///< a record with more than `count` does not fit, instead of being cut
 };
 
 using Transform = std::variant<Cast, Scale, Normalize, Clip, Log1p, FillNan, Bucketize, OneHot, HashBucket, Mod, Lookup,

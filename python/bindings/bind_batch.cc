@@ -121,9 +121,11 @@ void bind_batch(nb::module_& m) {
                " columns>";
       });
 
-  auto batch = nb::class_<BatchHandle>(m, "Batch",
-                                       "One global batch: a mapping from name to column over all replicas (joined by a "
-                                       "copy at the first access when there are several), and their shares.");
+  auto batch =
+      nb::class_<BatchHandle>(m, "Batch",
+                              "One global batch: a mapping from name to column over all replicas (joined by a "
+                              "copy at the first access when there are several; DeviceError where some are on CUDA "
+                              "devices), and their shares.");
   bind_mapping(batch);
   batch.def_prop_ro("replicas", replica_tuple, "The shares, one Slice per device.")
       .def_prop_ro("replica_rows", replica_rows, "Rows of each share.")

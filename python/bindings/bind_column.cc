@@ -2,6 +2,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,13 +20,39 @@ using namespace nb::literals;  // NOLINT(google-build-using-namespace): argument
 namespace headrace::python {
 namespace {
 
-nb::object dlpack(const DenseColumn& self, const nb::object& /*stream*/, std::optional<std::pair<int, int>> max_version,
-                  std::optional<std::pair<int, int>> dl_device, std::optional<bool> copy) {
-  if (dl_device && dl_device->first != dlpack::kDeviceCpu) {
-    PyErr_SetString(PyExc_BufferError, "headrace: this column is in host memory; ask for device (1, 0)");
-    throw nb::python_error();
+[[noreturn]] void raise_buffer_error(const std::string& text) {
+  PyErr_SetString(PyExc_BufferError, ("headrace: " + text).c_str());
+  throw nb::python_error();
+}
+
+std::string describe_device(const dlpack::Device& device) {
+  const std::string kind = device.type == dlpack::kDeviceCpu ? "host memory, device (" : "the memory of device (";
+  return kind + std::to_string(device.type) + ", " + std::to_string(device.id) + ")";
+}
+
+// The copy to the device is over, so there is nothing that the consumer's stream must wait for. What it goes on to do there
+// may still read when the tensor is dropped.
+void hand_to_stream(const Tensor& tensor, std::optional<std::int64_t> stream) {
+  if (stream == dlpack::kStreamAmbiguous || stream.value_or(0) < dlpack::kStreamUnsynchronised) {
+    raise_buffer_error("stream=" + std::to_string(*stream) + " names no CUDA stream; 1 is the legacy default stream");
+  }
+  const bool is_named = stream && *stream != dlpack::kStreamUnsynchronised;
+  tensor.buffer->read_by(is_named ? std::optional(static_cast<std::uintptr_t>(*stream)) : std::nullopt);
+}
+
+nb::object dlpack(const DenseColumn& self, std::optional<std::int64_t> stream,
+                  std::optional<std::pair<int, int>> max_version, std::optional<std::pair<int, int>> dl_device,
+                  std::optional<bool> copy) {
+  const dlpack::Device device = dlpack_device(self.tensor);
+  const bool is_host = device.type == dlpack::kDeviceCpu;
+  if (dl_device && (dl_device->first != device.type || (!is_host && dl_device->second != device.id))) {
+    raise_buffer_error("this column is in " + describe_device(device) + ", and is not copied to another one");
   }
   const bool copied = copy.value_or(false);
+  if (!is_host) {
+    if (copied) raise_buffer_error("a column on a device is not copied; copy what the framework makes of it");
+    hand_to_stream(self.tensor, stream);
+  }
   const Tensor& tensor = self.tensor;
   if (max_version && max_version->first >= 1) return versioned_capsule(copied ? copy_tensor(tensor) : tensor, copied);
   return classic_capsule(copied ? copy_tensor(tensor) : tensor);
@@ -50,18 +77,32 @@ nb::object dense_numpy(nb::handle_t<DenseColumn> self) {
 }
 
 void bind_dense(nb::module_& m) {
-  nb::class_<DenseColumn>(m, "DenseColumn", nb::type_slots(dense_slots),
-                          "One feature of a batch as a dense, writable, C-contiguous array [rows, ...] in host memory. "
-                          "Speaks DLPack, the buffer protocol and NumPy, all without a copy.")
+  nb::class_<DenseColumn>(
+      m, "DenseColumn", nb::type_slots(dense_slots),
+      "One feature of a batch as a dense, writable, C-contiguous array [rows, ...]. Speaks DLPack, in "
+      "host memory also the buffer protocol and NumPy, all without a copy.")
       .def("__dlpack__", dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
            "dl_device"_a = nb::none(), "copy"_a = nb::none(),
-           "A DLPack capsule, of version 1.0 when max_version allows it. BufferError for a device other than the host.")
+           "A DLPack capsule, of version 1.0 when max_version allows it. On a CUDA device the copy is over, and the "
+           "memory "
+           "is not written to before the work that `stream` has when the tensor is dropped is done (None, -1: the work "
+           "of "
+           "all streams); the stream must live until then. BufferError for another device than __dlpack_device__.")
       .def(
-          "__dlpack_device__", [](const DenseColumn&) { return nb::make_tuple(dlpack::kDeviceCpu, 0); },
-          "(1, 0): host memory.")
+          "__dlpack_device__",
+          [](const DenseColumn& self) {
+            const dlpack::Device device = dlpack_device(self.tensor);
+            return nb::make_tuple(device.type, device.id);
+          },
+          "(1, 0): host memory; (2, n): CUDA device n.")
       .def(
-          "capsule", [](const DenseColumn& self) { return classic_capsule(self.tensor); },
-          "A fresh capsule named 'dltensor', as tf.experimental.dlpack.from_dlpack takes it.")
+          "capsule",
+          [](const DenseColumn& self) {
+            if (self.tensor.buffer != nullptr) self.tensor.buffer->read_by(std::nullopt);
+            return classic_capsule(self.tensor);
+          },
+          "A fresh capsule named 'dltensor', as tf.experimental.dlpack.from_dlpack takes it. It may be read by any "
+          "stream.")
       .def("numpy", dense_numpy, "A writable numpy.ndarray over the same memory.")
       .def(
           "__array__",
@@ -248,6 +289,7 @@ void bind_ragged(nb::module_& m) {
              if (self.depth + 1 < self.column.row_splits.size()) {
                throw nb::type_error("rows of a nested Ragged: use tolist(), or values and row_splits");
              }
+             require_host(self.column.row_splits[self.depth]);
              const auto* splits = reinterpret_cast<const std::int64_t*>(self.column.row_splits[self.depth].data);
              nb::object values = ragged_values(self);
              return values.attr("numpy")()[nb::slice(splits[row], splits[row + 1])];

@@ -17,6 +17,7 @@
 #include "pipeline_handle.h"
 #include "python_files.h"
 #include "read_options.h"
+#include "transform_handle.h"
 #include "waiting.h"
 
 namespace nb = nanobind;
@@ -72,6 +73,15 @@ nb::list check(const DatasetHandle& self) {
     warnings = self.dataset.check();
   }
   return to_python(std::move(warnings));
+}
+
+bool find_indexes(const DatasetHandle& self) {
+  const Result<bool> found = [&self] {
+    const WithoutGilInterruptible release;
+    return self.dataset.find_indexes();
+  }();
+  raise_if_error(found.status());
+  return *found;
 }
 
 nb::list make_indexes(const DatasetHandle& self) {
@@ -182,6 +192,20 @@ void bind_combinations(nb::module_& module) {
       "datasets"_a, "choices"_a, "stop_on_empty"_a);
 }
 
+// `features`: (name, shape or None, value or None) of each.
+DatasetHandle padded_batch(const DatasetHandle& self, std::int64_t size, bool drop_remainder, const nb::list& features,
+                           nb::handle value) {
+  BatchPadding padding{.value = to_pad_value(value)};
+  for (nb::handle feature : features) {
+    FeaturePadding one{.name = nb::cast<std::string>(feature[0]), .value = to_pad_value(nb::object(feature[2]))};
+    if (const auto shape = nb::cast<std::optional<std::vector<std::int64_t>>>(feature[1])) {
+      one.shape.emplace(shape->begin(), shape->end());
+    }
+    padding.features.push_back(std::move(one));
+  }
+  return {self.dataset.padded_batch({.size = size, .drop_remainder = drop_remainder}, std::move(padding)), self.schema};
+}
+
 void bind_batch_steps(nb::class_<DatasetHandle>& type) {
   type.def(
           "batch",
@@ -189,6 +213,18 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
             return DatasetHandle(self.dataset.batch({.size = size, .drop_remainder = drop_remainder}), self.schema);
           },
           "size"_a, "drop_remainder"_a = false)
+      .def(
+          "cache",
+          [](const DatasetHandle& self, const nb::bytes& path) {
+            return DatasetHandle(self.dataset.cache(std::string(to_view(path))));
+          },
+          "path"_a)
+      .def("unbatch", [](const DatasetHandle& self) { return DatasetHandle(self.dataset.unbatch()); })
+      .def(
+          "enumerate",
+          [](const DatasetHandle& self, std::int64_t start) { return DatasetHandle(self.dataset.enumerate(start)); },
+          "start"_a)
+      .def("padded_batch", padded_batch, "size"_a, "drop_remainder"_a, "features"_a, "value"_a.none())
       .def(
           "bucket_by_sequence_length",
           [](const DatasetHandle& self, std::string key, bool sequence, std::vector<std::int64_t> boundaries,
@@ -201,9 +237,7 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
           "key"_a, "sequence"_a, "boundaries"_a, "sizes"_a, "drop_remainder"_a)
       .def(
           "parse",
-          [](const DatasetHandle& self, const Schema& schema) {
-            return DatasetHandle(self.dataset.parse(schema), std::make_shared<const Schema>(schema));
-          },
+          [](const DatasetHandle& self, const Schema& schema) { return DatasetHandle(self.dataset.parse(schema)); },
           "schema"_a)
       .def(
           "map",
@@ -218,7 +252,13 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
             return DatasetHandle(self.dataset.prefetch_to_device({.devices = std::move(devices), .depth = depth}),
                                  self.schema);
           },
-          "devices"_a, "depth"_a = 2);
+          "devices"_a, "depth"_a = 2)
+      .def(
+          "resident",
+          [](const DatasetHandle& self, std::int64_t batches, std::optional<std::int64_t> count) {
+            return DatasetHandle(self.dataset.resident({.batches = batches, .count = count}), self.schema);
+          },
+          "batches"_a, "count"_a.none());
 }
 
 }  // namespace
@@ -238,17 +278,8 @@ void bind_dataset(nb::module_& m) {
       .def(
           "epoch_cardinality", [](const DatasetHandle& self) { return self.dataset.epoch_cardinality(); },
           "The same for one epoch, as if there were no repeat().")
-      .def(
-          "find_indexes",
-          [](const DatasetHandle& self) {
-            Result<bool> found = false;
-            {
-              const WithoutGilInterruptible release;
-              found = self.dataset.find_indexes();
-            }
-            return unwrap(std::move(found));
-          },
-          "Whether there is an index of every file; the records of an epoch are known then.")
+      .def("find_indexes", find_indexes,
+           "Whether there is an index of every file; the records of an epoch are known then.")
       .def("make_indexes", make_indexes, "Makes the indexes that are missing; warnings about them.")
       .def(
           "ops",

@@ -26,6 +26,7 @@ namespace {
 
 // Between two slices of a wait the main thread looks for signals: Ctrl-C is answered within one.
 constexpr std::chrono::milliseconds kWaitSlice{50};
+constexpr int kSlicesOfWarning = 20;
 
 }  // namespace
 
@@ -57,7 +58,8 @@ std::unique_lock<std::timed_mutex> take_turn(const PipelineHandle& self, std::ti
 
 // `wait(timeout, &result)` until it is ready: first with the GIL kept, for data that is there already.
 template <class T, class WaitFor>
-T wait_with_signals(WaitFor wait) {
+T wait_with_signals(const PipelineHandle& self, WaitFor wait) {
+  int slices = 0;
   Result<std::optional<T>> result = std::optional<T>();
   Wait found = wait(std::chrono::milliseconds(0), &result);
   while (found == Wait::kTimeout) {
@@ -65,7 +67,9 @@ T wait_with_signals(WaitFor wait) {
       const WithoutGil waiting;
       found = wait(kWaitSlice, &result);
     }
-    if (found == Wait::kTimeout) check_signals();
+    if (found != Wait::kTimeout) continue;
+    check_signals();
+    if (++slices % kSlicesOfWarning == 0 && !self.on_wait.is_none()) self.on_wait();
   }
   if (!result.ok()) raise(result.status());
   if (!*result) throw nb::stop_iteration();
@@ -80,7 +84,7 @@ std::shared_ptr<const ColumnNames> names_of(PipelineHandle& self, const Slice& s
 BatchHandle next(PipelineHandle& self) {
   const auto lock = take_turn(self, self.next_turn);
   Batch batch = wait_with_signals<Batch>(
-      [&self](auto timeout, auto* result) { return self.pipeline->next_for(timeout, result); });
+      self, [&self](auto timeout, auto* result) { return self.pipeline->next_for(timeout, result); });
   auto names = names_of(self, batch.replicas[0]);
   return {std::move(batch), std::move(names), self.schema};
 }
@@ -91,8 +95,9 @@ SliceHandle next_slice(PipelineHandle& self, int replica) {
                            std::to_string(self.pipeline->replicas()) + " replicas"));
   }
   const auto lock = take_turn(self, self.slice_turns[static_cast<std::size_t>(replica)]);
-  Slice slice = wait_with_signals<Slice>(
-      [&self, replica](auto timeout, auto* result) { return self.pipeline->next_slice_for(replica, timeout, result); });
+  Slice slice = wait_with_signals<Slice>(self, [&self, replica](auto timeout, auto* result) {
+    return self.pipeline->next_slice_for(replica, timeout, result);
+  });
   const auto names = names_of(self, slice);
   return {std::make_shared<const Slice>(std::move(slice)), names};
 }
@@ -150,6 +155,15 @@ void bind_report(nb::module_& m) {
       .def_ro("gain_zstd", &InflateReport::gain_zstd, "Part of that time that would go away with zstd; predicted.")
       .def_ro("gain_none", &InflateReport::gain_none, "The same without compression.");
 
+  nb::class_<WaitReport>(m, "WaitReport", "Calls of next() that gave a batch, and lasted about as long.")
+      .def_ro("seconds", &WaitReport::seconds, "At most; and longer than that of the range before.")
+      .def_ro("count", &WaitReport::count);
+
+  nb::class_<ReplicaReport>(m, "ReplicaReport", "What the consumer of one replica saw.")
+      .def_ro("batches", &ReplicaReport::batches)
+      .def_ro("wait_seconds", &ReplicaReport::wait_seconds)
+      .def_ro("waiting_seconds", &ReplicaReport::waiting_seconds, "Of the call that lasts now; 0: there is none.");
+
   nb::class_<Report>(m, "Report", "What the probes of a pipeline say.")
       .def_ro("stages", &Report::stages, "In flow order.")
       .def_ro("transforms", &Report::transforms, "In the order of the features that have some.")
@@ -170,6 +184,8 @@ void bind_report(nb::module_& m) {
               "Of these, records that do not fit the schema; the others are damaged.")
       .def_ro("skipped_regions", &Report::skipped_regions, "The first 1000 of them.")
       .def_ro("consumer_wait_seconds", &Report::consumer_wait_seconds, "Time next() spent waiting.")
+      .def_ro("waits", &Report::waits, "Calls of next() by how long they lasted: 16 ranges, from 50 us on.")
+      .def_ro("replicas", &Report::replicas, "What the consumer of each replica saw; the first 32.")
       .def_ro("threads", &Report::threads)
       .def_ro("record_bytes", &Report::record_bytes, "Memory in record blocks.")
       .def_ro("batch_bytes", &Report::batch_bytes, "Memory in batches that the pipeline still owns.")
@@ -193,6 +209,7 @@ void bind_pipeline(nb::module_& m) {
       .def("__iter__", [](nb::handle_t<PipelineHandle> self) { return nb::borrow(self); })
       .def("next_slice", next_slice, "replica"_a,
            "Slice of one replica; its k-th call gives the slice of batch k. Do not mix with next().")
+      .def_rw("on_wait", &PipelineHandle::on_wait, "None, or what is called about once a second during a wait.")
       .def_prop_ro("replicas", [](const PipelineHandle& self) { return self.pipeline->replicas(); })
       .def("cardinality", [](const PipelineHandle& self) { return self.pipeline->cardinality(); })
       .def(
@@ -201,6 +218,7 @@ void bind_pipeline(nb::module_& m) {
             self.pipeline->count_map(name, busy_ns, rows);
           },
           "name"_a, "busy_ns"_a, "rows"_a, "Adds to the stage `map NAME` of the report.")
+      .def_prop_ro("has_position", [](const PipelineHandle& self) { return self.pipeline->has_position(); })
       .def("position", position, "back"_a = 0, "Behind the last batch delivered, or the `back`-th before it.")
       .def(
           "close", [](PipelineHandle& self) { self.pipeline->close(); }, nb::call_guard<WithoutGil>(),

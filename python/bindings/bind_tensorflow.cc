@@ -70,7 +70,7 @@ std::size_t ragged_dimensions(const Feature& feature) {
 /// Ragged dimensions of a column and, of each, the length its rows all have, or -1.
 nb::list row_lengths(const Feature& feature, const ColumnType& type) {
   nb::list lengths;
-  if (type.padded_to >= 0) return lengths;
+  if (type.padded) return lengths;
   if (feature.kind == FeatureKind::kVarLen || feature.kind == FeatureKind::kRagged) {
     lengths.append(-1);
     if (feature.feature_list) lengths.append(-1);
@@ -85,12 +85,11 @@ nb::list row_lengths(const Feature& feature, const ColumnType& type) {
 nb::tuple describe(const Feature& feature) {
   const ColumnType type = unwrap(column_type(feature));
   nb::list shape;
-  if (feature.kind == FeatureKind::kFixedLenSequence || type.padded_to >= 0) shape.append(type.padded_to);
+  if (feature.kind == FeatureKind::kFixedLenSequence || type.padded) shape.append(type.padded_to);
   for (std::size_t d = ragged_dimensions(feature); d < type.shape.size(); ++d) shape.append(type.shape[d]);
   for (const SparseIndex& index : feature.indices) shape.append(index.size);
   // A sparse tensor holds one value at a place, and has no place without one.
-  const bool sparse =
-      (feature.sparse && type.padded_to < 0 && type.shape.empty()) || feature.kind == FeatureKind::kSparse;
+  const bool sparse = (feature.sparse && !type.padded && type.shape.empty()) || feature.kind == FeatureKind::kSparse;
   if (feature.unknown_rank && feature.unknown_dims == UnknownDims::kRagged) {
     raise(invalid_argument("column '" + feature.name +
                            "' is ragged and of unknown rank, which no tensor spec can say; "
@@ -105,10 +104,8 @@ nb::list describe_columns(const DatasetHandle& self) {
   nb::list columns;
   if (self.schema == nullptr) return columns;
   for (const Feature& feature : self.schema->features) columns.append(describe(feature));
-  if (self.schema->origin) {
-    for (const char* name : {"_shard", "_record"}) {
-      columns.append(describe(Feature{.name = name, .dtype = DType::kInt64}));
-    }
+  for (const std::string& name : self.schema->row_columns()) {
+    columns.append(describe(Feature{.name = name, .dtype = DType::kInt64}));
   }
   return columns;
 }

@@ -27,13 +27,7 @@ Number to_number(nb::handle value) {
 }
 
 TransformHandle pad(std::int64_t count, nb::handle value) {
-  Pad pad{.count = count};
-  if (nb::isinstance<nb::bytes>(value)) {
-    pad.value = std::string(to_view(nb::borrow<nb::bytes>(value)));
-  } else if (!value.is_none()) {
-    std::visit([&pad](auto number) { pad.value = number; }, to_number(value));
-  }
-  return {std::move(pad)};
+  return {Pad{.count = count, .value = to_pad_value(value)}};
 }
 
 TransformHandle lookup(const nb::list& vocabulary, nb::handle oov, std::int64_t num_oov_buckets) {
@@ -51,6 +45,12 @@ TransformHandle lookup(const nb::list& vocabulary, nb::handle oov, std::int64_t 
 }
 
 }  // namespace
+
+PadValue to_pad_value(nb::handle value) {
+  if (value.is_none()) return {};
+  if (nb::isinstance<nb::bytes>(value)) return std::string(to_view(nb::borrow<nb::bytes>(value)));
+  return std::visit([](auto number) { return PadValue(number); }, to_number(value));
+}
 
 void bind_transform(nb::module_& m) {
   nb::class_<TransformHandle>(m, "Transform", "One transform as the engine sees it; see headrace/transform.h.")

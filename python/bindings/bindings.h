@@ -22,6 +22,7 @@ void bind_device(nanobind::module_& m);       ///< parse_device
 void bind_filter(nanobind::module_& m);       ///< Filter
 void bind_dataset(nanobind::module_& m);      ///< Dataset, source_dataset
 void bind_pipeline(nanobind::module_& m);     ///< Pipeline, Report, StageReport
+void bind_running(nanobind::module_& m);      ///< RunningPipeline, running_pipelines
 void bind_tensorflow(nanobind::module_& m);   ///< tensorflow_source
 
 }  // namespace headrace::python

@@ -49,7 +49,7 @@ nanobind::object flat_values_to_python(const Column& column);
 std::string describe(const Tensor& tensor);
 
 /// The columns of one name of all replicas as one: rows one after another. `feature` gives the padding of sequences that
-/// are padded to different lengths; it may be null.
+/// are padded to different lengths; it may be null. DeviceError unless all are in host memory.
 Column join_columns(std::span<const Column* const> parts, const Feature* feature);
 /// kResourceExhausted when `values` do not fit a bytes column: a string of 1 GiB, 4 GiB with the headers.
 Status check_bytes_column(std::span<const std::string_view> values);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "failure.h"
@@ -13,6 +14,9 @@
 namespace headrace::python {
 
 struct DatasetHandle {
+  explicit DatasetHandle(Dataset d) : DatasetHandle(std::move(d), nullptr) {
+    if (std::optional<Schema> parsed = dataset.schema()) schema = std::make_shared<const Schema>(std::move(*parsed));
+  }
   DatasetHandle(Dataset d, std::shared_ptr<const Schema> s) : dataset(std::move(d)), schema(std::move(s)) {
     raise_if_error(dataset.status());
   }

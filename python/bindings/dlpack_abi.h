@@ -7,6 +7,7 @@
 namespace headrace::python::dlpack {
 
 constexpr std::int32_t kDeviceCpu = 1;
+constexpr std::int32_t kDeviceCuda = 2;
 constexpr std::uint8_t kInt = 0;
 constexpr std::uint8_t kUInt = 1;
 constexpr std::uint8_t kFloat = 2;
@@ -23,6 +24,10 @@ struct Device {
   std::int32_t type;
   std::int32_t id;
 };
+
+/// Streams of __dlpack__ for CUDA: 1 is the legacy default stream, 2 the one of the calling thread, larger ones are handles.
+constexpr std::int64_t kStreamAmbiguous = 0;
+constexpr std::int64_t kStreamUnsynchronised = -1;
 
 struct DataType {
   std::uint8_t code;

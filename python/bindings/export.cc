@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "dlpack_abi.h"
 #include "failure.h"
 #include "numpy_abi.h"
 
@@ -34,6 +33,13 @@ struct OwnedBuffer {
 alignas(kAlignment) std::uint8_t no_elements[kAlignment];
 
 std::uint8_t* data_of(const Tensor& tensor) { return tensor.data != nullptr ? tensor.data : no_elements; }
+
+const Device* device_of(const Tensor& tensor) { return tensor.buffer != nullptr ? tensor.buffer->device() : nullptr; }
+
+std::string not_on_host(const Device& device) {
+  return "the column is in the memory of " + device.name +
+         ", which the host cannot read: take it by __dlpack__, as torch.from_dlpack does, or deliver to /CPU:n";
+}
 
 dlpack::DataType dlpack_type(DType dtype) {
   const auto bits = static_cast<std::uint8_t>(size_of(dtype) * 8);
@@ -106,7 +112,7 @@ std::unique_ptr<Exported<Managed>> export_tensor(const Tensor& tensor) {
   std::copy(tensor.shape.begin(), tensor.shape.end(), shape);
   fill_strides(tensor.shape, 1, shape + rank);
   exported->managed.tensor = {.data = data_of(tensor),
-                              .device = {dlpack::kDeviceCpu, 0},
+                              .device = dlpack_device(tensor),
                               .ndim = static_cast<std::int32_t>(rank),
                               .dtype = dlpack_type(tensor.dtype),
                               .shape = shape,
@@ -138,6 +144,17 @@ void destroy_capsule(PyObject* capsule, const char* name) {
 }
 
 }  // namespace
+
+dlpack::Device dlpack_device(const Tensor& tensor) {
+  const Device* const device = device_of(tensor);
+  if (device == nullptr) return {dlpack::kDeviceCpu, 0};
+  return {dlpack::kDeviceCuda, device->index};
+}
+
+void require_host(const Tensor& tensor) {
+  const Device* const device = device_of(tensor);
+  if (device != nullptr) raise({StatusCode::kDevice, not_on_host(*device)});
+}
 
 BufferPtr make_buffer(std::size_t bytes) {
   const std::size_t rounded = (bytes / kAlignment + 1) * kAlignment;
@@ -177,6 +194,10 @@ nb::object versioned_capsule(const Tensor& tensor, bool is_copy) {
 }
 
 int fill_buffer_view(PyObject* exporter, const Tensor& tensor, Py_buffer* view, int flags) {
+  if (const Device* const device = device_of(tensor)) {
+    PyErr_Format(PyExc_BufferError, "headrace: %s", not_on_host(*device).c_str());
+    return -1;
+  }
   const char* format = buffer_format(tensor.dtype);
   if ((flags & PyBUF_FORMAT) != 0 && format == nullptr) {
     PyErr_Format(PyExc_BufferError, "headrace: %s has no buffer format; use numpy() or __dlpack__",
@@ -243,6 +264,7 @@ nb::object dtype_name(DType dtype) {
 
 nb::object numpy_view(nb::handle owner, const Tensor& tensor) {
   static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
+  require_host(tensor);
   const numpy_abi::Table& numpy = numpy_abi::load();
   constexpr int kFlags = numpy_abi::kCContiguous | numpy_abi::kAligned | numpy_abi::kWriteable;
   nb::object dtype = numpy_dtype(tensor.dtype);

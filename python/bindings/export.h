@@ -1,6 +1,6 @@
 // Export of tensors to whoever reads arrays: DLPack capsules, the buffer protocol, NumPy.
 //
-// Everything exported shares the memory of the tensor's Buffer and keeps it alive by its reference count. Deleters of
+// Memory of a CUDA device leaves by DLPack only; what reads it on the host raises. Everything exported shares the memory of the tensor's Buffer and keeps it alive by its reference count. Deleters of
 // capsules touch no Python object, so that a consumer may drop them on any thread, with or without an interpreter.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "dlpack_abi.h"
 #include "headrace/batch.h"
 
 namespace headrace::python {
@@ -18,6 +19,11 @@ BufferPtr make_buffer(std::size_t bytes);
 /// A tensor in new memory with room for `shape`.
 Tensor make_tensor(DType dtype, Shape shape);
 Tensor copy_tensor(const Tensor& tensor);
+
+/// Where the memory of `tensor` is, as __dlpack_device__ says it: (1, 0) or (2, n).
+dlpack::Device dlpack_device(const Tensor& tensor);
+/// DeviceError unless the host can read `tensor`.
+void require_host(const Tensor& tensor);
 
 /// A capsule named "dltensor", the classic form that every consumer takes.
 nanobind::object classic_capsule(const Tensor& tensor);

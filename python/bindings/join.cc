@@ -207,6 +207,7 @@ Column make_bytes_column(Shape shape, std::span<const std::string_view> values) 
 }
 
 Column join_columns(std::span<const Column* const> parts, const Feature* feature) {
+  for (const Column* part : parts) require_host(part->values);
   Column joined;
   if (parts[0]->kind == ColumnKind::kJagged) {
     joined = join_jagged(parts);

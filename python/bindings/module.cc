@@ -28,6 +28,7 @@ NB_MODULE(_core, m) {
   headrace::python::bind_index(m);
   headrace::python::bind_device(m);
   headrace::python::bind_pipeline(m);
+  headrace::python::bind_running(m);
   headrace::python::bind_filter(m);
   headrace::python::bind_dataset(m);
   headrace::python::bind_tensorflow(m);

@@ -5,6 +5,7 @@
 // with the GIL released, in short slices.
 #pragma once
 
+#include <nanobind/nanobind.h>
 #include <unistd.h>
 
 #include <deque>
@@ -30,6 +31,8 @@ struct PipelineHandle {
   const std::shared_ptr<const Schema> schema;  ///< null when the records are not parsed
   /// Of the columns of every batch; known from the first one on. The GIL guards it.
   std::shared_ptr<const ColumnNames> names;
+  /// None, or what is called about once a second while somebody waits in next(). The GIL guards it.
+  nanobind::object on_wait = nanobind::none();
   const pid_t owner = getpid();  ///< the process that opened it
   std::timed_mutex next_turn;
   std::deque<std::timed_mutex> slice_turns;  ///< one per replica

@@ -104,8 +104,11 @@ _LAZY_FUNCTIONS = {
     "features_from": "spec_sources",
     "index_files": "index",
     "infer_schema": "infer",
+    "metrics_text": "metrics",
+    "MetricsServer": "metrics",
     "read_index": "index",
     "repair_file": "verify",
+    "running_pipelines": "running",
     "verify_files": "verify",
 }
 

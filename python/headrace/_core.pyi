@@ -19,20 +19,20 @@ def environment() -> list:
 
 class DenseColumn:
     """
-    One feature of a batch as a dense, writable, C-contiguous array [rows, ...] in host memory. Speaks DLPack, the buffer protocol and NumPy, all without a copy.
+    One feature of a batch as a dense, writable, C-contiguous array [rows, ...]. Speaks DLPack, in host memory also the buffer protocol and NumPy, all without a copy.
     """
 
-    def __dlpack__(self, *, stream: object | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None, dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
         """
-        A DLPack capsule, of version 1.0 when max_version allows it. BufferError for a device other than the host.
+        A DLPack capsule, of version 1.0 when max_version allows it. On a CUDA device the copy is over, and the memory is not written to before the work that `stream` has when the tensor is dropped is done (None, -1: the work of all streams); the stream must live until then. BufferError for another device than __dlpack_device__.
         """
 
     def __dlpack_device__(self) -> tuple:
-        """(1, 0): host memory."""
+        """(1, 0): host memory; (2, n): CUDA device n."""
 
     def capsule(self) -> object:
         """
-        A fresh capsule named 'dltensor', as tf.experimental.dlpack.from_dlpack takes it.
+        A fresh capsule named 'dltensor', as tf.experimental.dlpack.from_dlpack takes it. It may be read by any stream.
         """
 
     def numpy(self) -> object:
@@ -249,7 +249,7 @@ class Slice:
 
 class Batch:
     """
-    One global batch: a mapping from name to column over all replicas (joined by a copy at the first access when there are several), and their shares.
+    One global batch: a mapping from name to column over all replicas (joined by a copy at the first access when there are several; DeviceError where some are on CUDA devices), and their shares.
     """
 
     def __getitem__(self, arg: object, /) -> object:
@@ -758,6 +758,29 @@ class InflateReport:
     def gain_none(self) -> float:
         """The same without compression."""
 
+class WaitReport:
+    """Calls of next() that gave a batch, and lasted about as long."""
+
+    @property
+    def seconds(self) -> float:
+        """At most; and longer than that of the range before."""
+
+    @property
+    def count(self) -> int: ...
+
+class ReplicaReport:
+    """What the consumer of one replica saw."""
+
+    @property
+    def batches(self) -> int: ...
+
+    @property
+    def wait_seconds(self) -> float: ...
+
+    @property
+    def waiting_seconds(self) -> float:
+        """Of the call that lasts now; 0: there is none."""
+
 class Report:
     """What the probes of a pipeline say."""
 
@@ -805,6 +828,14 @@ class Report:
         """Time next() spent waiting."""
 
     @property
+    def waits(self) -> list[WaitReport]:
+        """Calls of next() by how long they lasted: 16 ranges, from 50 us on."""
+
+    @property
+    def replicas(self) -> list[ReplicaReport]:
+        """What the consumer of each replica saw; the first 32."""
+
+    @property
     def threads(self) -> int: ...
 
     @property
@@ -850,12 +881,22 @@ class Pipeline:
         """
 
     @property
+    def on_wait(self) -> object:
+        """None, or what is called about once a second during a wait."""
+
+    @on_wait.setter
+    def on_wait(self, arg: object, /) -> None: ...
+
+    @property
     def replicas(self) -> int: ...
 
     def cardinality(self) -> int | None: ...
 
     def count_map(self, name: str, busy_ns: int, rows: int) -> None:
         """Adds to the stage `map NAME` of the report."""
+
+    @property
+    def has_position(self) -> bool: ...
 
     def position(self, back: int = 0) -> Position:
         """Behind the last batch delivered, or the `back`-th before it."""
@@ -866,6 +907,91 @@ class Pipeline:
     def report(self) -> Report: ...
 
     def write_trace(self, path: bytes) -> None: ...
+
+class RunningPipeline:
+    """An open pipeline of a process of this user; see headrace/running.h."""
+
+    @property
+    def process(self) -> int:
+        """Its number (PID)."""
+
+    @property
+    def name(self) -> object:
+        """Of its first file, as it was given."""
+
+    @property
+    def open_seconds(self) -> float:
+        """Since it was opened."""
+
+    @property
+    def threads(self) -> int: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def batches(self) -> int:
+        """Delivered."""
+
+    @property
+    def record_bytes(self) -> int:
+        """Memory in record blocks, at the last batch."""
+
+    @property
+    def batch_bytes(self) -> int:
+        """Memory in ready batches, at the last batch."""
+
+    @property
+    def stages(self) -> list[StageReport]:
+        """The first 20."""
+
+    @property
+    def waits(self) -> list[WaitReport]:
+        """Calls of next() by how long they lasted."""
+
+    @property
+    def replicas(self) -> list[ReplicaReport]:
+        """What the consumer of each saw; the first 32."""
+
+class ProcessTotals:
+    """All pipelines of this process together; see headrace/running.h."""
+
+    @property
+    def open_pipelines(self) -> int: ...
+
+    @property
+    def batches(self) -> int:
+        """Delivered."""
+
+    @property
+    def wait_seconds(self) -> float:
+        """Of calls of next() that gave a batch, all replicas."""
+
+    @property
+    def stages(self) -> list[StageReport]:
+        """Those of one name added up."""
+
+    @property
+    def waits(self) -> list[WaitReport]:
+        """Empty before the first pipeline."""
+
+    @property
+    def record_bytes(self) -> int:
+        """Of the open ones, at their last batch."""
+
+    @property
+    def batch_bytes(self) -> int:
+        """Of the open ones, at their last batch."""
+
+def process_totals() -> ProcessTotals:
+    """
+    All pipelines of this process together, from its start on, those that were closed included.
+    """
+
+def running_pipelines() -> list[RunningPipeline]:
+    """
+    The open pipelines of this user's processes on this machine, by process, then by age.
+    """
 
 class Filter:
     """A postfix expression over terms, for Dataset.filter."""
@@ -907,6 +1033,14 @@ class Dataset:
 
     def batch(self, size: int, drop_remainder: bool = False) -> Dataset: ...
 
+    def cache(self, path: bytes) -> Dataset: ...
+
+    def unbatch(self) -> Dataset: ...
+
+    def enumerate(self, start: int) -> Dataset: ...
+
+    def padded_batch(self, size: int, drop_remainder: bool, features: list, value: object | None) -> Dataset: ...
+
     def bucket_by_sequence_length(self, key: str, sequence: bool, boundaries: Sequence[int], sizes: Sequence[int], drop_remainder: bool) -> Dataset: ...
 
     def parse(self, schema: Schema) -> Dataset: ...
@@ -914,6 +1048,8 @@ class Dataset:
     def map(self, name: str, columns: Sequence[str], address: int) -> Dataset: ...
 
     def prefetch_to_device(self, devices: Sequence[str], depth: int = 2) -> Dataset: ...
+
+    def resident(self, batches: int, count: int | None) -> Dataset: ...
 
     def open(self, position: Position | None = None) -> Pipeline:
         """Finds and checks the files and starts reading."""

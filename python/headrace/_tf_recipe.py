@@ -11,11 +11,11 @@ DEFAULT_AHEAD = 2  # mapped batches that wait ready
 MAX_AHEAD = 60  # the engine knows its position behind each of the last 64 batches
 
 
-def declared(dataset, step):
-    """Arguments of the last step of that name that `dataset` declares, as {name: text}; None when there is none."""
+def declared(dataset, *steps):
+    """Arguments of the last step of one of those names that `dataset` declares, as {name: text}; None when there is none."""
     found = None
     for _, name, text in dataset._core.ops():
-        if name == step:
+        if name in steps:
             found = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
     return found
 
@@ -31,12 +31,11 @@ def shuffle_seed(dataset):
 def batch_size(dataset):
     """(rows of a global batch, whether every batch has that many)."""
     dataset.refuse_functions("headrace.tensorflow, whose functions go to its own map=,")
-    buckets = declared(dataset, "bucket_by_sequence_length")
-    if buckets is not None:
-        return max(int(size) for size in buckets["sizes"].split("/")), False
-    batch = declared(dataset, "batch")
+    batch = declared(dataset, "batch", "padded_batch", "bucket_by_sequence_length")
     if batch is None:
         raise ArgumentError("pipeline: TensorFlow gets batches; add .batch(…).parse(features)")
+    if "sizes" in batch:
+        return max(int(size) for size in batch["sizes"].split("/")), False
     return int(batch["size"]), int(batch["drop_remainder"]) != 0
 
 

@@ -11,6 +11,7 @@ import rich.table
 from . import __version__
 from .cli_files import repair, verify
 from .cli_index import index
+from .cli_running import report, top
 from .errors import Error
 from .infer import first_records, summarise
 from .schema_diff import differences
@@ -38,6 +39,8 @@ def command():
 command.add_command(index)
 command.add_command(verify)
 command.add_command(repair)
+command.add_command(report)
+command.add_command(top)
 
 
 @command.command()

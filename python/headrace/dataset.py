@@ -1,12 +1,13 @@
 """Datasets: declared pipelines. Every step returns a new Dataset and checks its arguments at once.
 
 The steps and their order: a source (headrace.sources) or several combined (headrace.combine), then {shard, take, skip, filter,
-interleave, repeat, shuffle, concatenate}, then batch or bucket_by_sequence_length, parse, {map, take, skip}, prefetch_to_device.
+interleave, repeat, shuffle, concatenate}, then batch, padded_batch or bucket_by_sequence_length, parse, {map, take, skip},
+resident, prefetch_to_device.
 """
 
 import logging
 
-from . import _core, arguments, key_patterns
+from . import _core, arguments, key_patterns, padding
 from .compiled import address_of
 from .errors import ArgumentError, Error
 from .features import to_schema
@@ -132,6 +133,44 @@ class Dataset:
         core = self._core.batch(arguments.integer("batch_size", batch_size), bool(drop_remainder))
         return self._with(core, is_batched=True)
 
+    def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False):
+        """batch(), with features of varying length filled up to one length by parse(): dense columns [rows, length, …].
+
+        These are VarLenFeature, RaggedFeature without partitions and FixedLenSequenceFeature, and tensors of unknown
+        dimensions, which are padded by themselves. Features that stay sparse or ragged are refused by parse().
+        As in TensorFlow, but for: names may be left out; VarLenFeature is padded, too; a fixed shape stays as it is.
+
+        Args:
+            padded_shapes: {name: shape of a row}. None as first dimension, or no entry: the longest row of the batch. A number:
+                that many, and a record with more is a SchemaError.
+            padding_values: {name: value}, or one value for all; it stands behind all transforms. Without one: the
+                default_value of a FixedLenSequenceFeature, which its transforms apply to, else 0 or b"".
+            drop_remainder: leave out a last batch that is smaller.
+        """
+        core = self._core.padded_batch(
+            arguments.integer("batch_size", batch_size),
+            bool(drop_remainder),
+            *padding.to_core(padded_shapes, padding_values),
+        )
+        return self._with(core, is_batched=True)
+
+    def unbatch(self):
+        """The records of batches again, to be batched anew: all steps on records may stand behind it.
+
+        It stands before parse(): records are parsed as they are batched last, none is copied in between. What take, skip and
+        repeat before it did to whole batches stays done.
+        """
+        return self._with(self._core.unbatch(), is_batched=False)
+
+    def enumerate(self, start=0):
+        """Counts from `start`: an int64 column `_index` [rows] beside the features of parse().
+
+        Right before batch() or padded_batch(), each row has the number of its record; behind it, each has the number of its
+        batch. TensorFlow makes pairs (number, element) of it. What comes is counted over epochs; a repeat() behind it begins
+        anew. Not with on_mismatch="skip".
+        """
+        return self._with(self._core.enumerate(arguments.integer("start", start)))
+
     def bucket_by_sequence_length(
         self, key, bucket_boundaries, bucket_batch_sizes, drop_remainder=False, sequence=False
     ):
@@ -187,6 +226,25 @@ class Dataset:
         schema, spec = to_sequence_schema(context_features, sequence_features, origin)
         return self._with(self._core.parse(schema), spec=spec)
 
+    def cache(self, path=None):
+        """The batches of the first pass are kept and handed out by every later one, also of other iterations.
+
+        What stands before it is read once, as epoch 0: the same batches come in the same order each time. A pass that is not
+        read to its end keeps nothing. A resumed iteration whose batches are not cached yet reads the files from their start, and
+        hands out what follows its position.
+
+        Args:
+            path: a file, which is there when it is whole and serves later processes; None: memory, which counts as that of the
+                pipeline (memory_bytes).
+
+        Raises:
+            ValueError: when reading: the file is of other files, steps or features.
+            DataLossError: when reading: the file is damaged.
+            BudgetError: when reading: memory_bytes is too small; names the number needed.
+        """
+        self.refuse_functions("cache()")
+        return self._with(self._core.cache(b"" if path is None else arguments.path("path", path)))
+
     def map(self, function, columns=None, name=None):
         """Each batch passes through `function`.
 
@@ -220,13 +278,30 @@ class Dataset:
         """Cuts each batch into one share per device, resident there, `depth` of them (>= 1) ahead of the consumer.
 
         Args:
-            devices: "/CPU:0", "/CPU:1", …; the global batch must divide by their number.
+            devices: "/CPU:0", "/GPU:1" or "cuda:1", …; the global batch must divide by their number. On CUDA devices columns of
+                numbers are in the memory of the device and leave it by DLPack, columns of strings stay with the host.
+
+        Raises:
+            DeviceError: at the first next(), when there is no CUDA driver or no such device; later, when one fails.
         """
         if isinstance(devices, str):
             devices = [devices]
         names = [device if isinstance(device, str) else str(device) for device in devices]
         core = self._core.prefetch_to_device(names, arguments.small_integer("depth", depth))
         return self._with(core, devices=[_core.parse_device(name) for name in names])
+
+    def resident(self, batches=2, count=None):
+        """The first `batches` (>= 1) again and again, without reading: what the training reaches when the input costs nothing.
+
+        The one-line test for "is it my input?": put it behind the dataset and compare the time of a step. Functions of
+        Python's that map() runs are run all the same. Such a stream has no state_dict(), and what changes a batch in place
+        changes the later ones.
+
+        Args:
+            count: batches to deliver; -1: without end; None: as many as the dataset is known to have, or without end.
+        """
+        count = None if count is None else arguments.integer("count", count, minimum=-1)
+        return self._with(self._core.resident(arguments.integer("batches", batches, minimum=1), count))
 
     def assert_cardinality(self, records):
         """States the number of records of one epoch of the source; another number is an error at its end.
@@ -267,6 +342,12 @@ class Dataset:
         """ValueError when Python functions stand behind the batches: `what` needs the batches themselves."""
         if self._functions:
             raise ArgumentError(f"{what} cannot stand behind map({self._functions[-1][0]}), a Python function")
+
+    def refuse_cuda(self, what):
+        """ValueError when batches go to CUDA devices: `what` takes them from host memory."""
+        cuda = [name for name in self._devices if not name.startswith("/CPU")]
+        if cuda:
+            raise ArgumentError(f"{what} takes batches from host memory, not from {cuda[0]}: name /CPU:n in prefetch_to_device")
 
     def __iter__(self):
         if self._functions:

@@ -37,6 +37,7 @@ class Arrays:
         if pipeline._spec is None:
             raise ArgumentError("arrays: the pipeline needs batch() and parse()")
         pipeline.refuse_functions("arrays")
+        pipeline.refuse_cuda("arrays")
         self._sharding = sharding
         self._devices = _devices_in_row_order(sharding)
         count = len(self._devices)

@@ -23,7 +23,7 @@ class MappedPipeline(Pipeline):
         super().__init__(dataset)
         self._functions = functions
         self._worker = None
-        self._behind = None  # the position of what was delivered last
+        self._behind = None  # the position of what was delivered last; None without any
 
     def __next__(self):
         worker = self._start_worker()
@@ -40,8 +40,9 @@ class MappedPipeline(Pipeline):
         raise ArgumentError("next_slice: the functions of map() see whole batches; use next()")
 
     def state_dict(self):
+        core = self._start()
         self._start_worker()
-        return position_to_dict(self._behind)
+        return position_to_dict(self._behind or core.position())
 
     def load_state_dict(self, state):
         super().load_state_dict(state)
@@ -63,7 +64,7 @@ class MappedPipeline(Pipeline):
             if self._worker is None:
                 if self._closed is not None:
                     raise ClosedError(self._closed)
-                self._behind = core.position()
+                self._behind = core.position() if core.has_position else None
                 self._worker = _Worker(core, self._functions)
                 weakref.finalize(self, self._worker.stop).atexit = False  # the core is closed then, which ends the thread
             return self._worker
@@ -121,7 +122,7 @@ class _Worker:
     def _make(self):
         try:
             result = batch = self._core.next()
-            position = self._core.position()
+            position = self._core.position() if self._core.has_position else None
             for name, function in self._functions:
                 begin = time.perf_counter_ns()
                 result = function(result)

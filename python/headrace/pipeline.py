@@ -43,6 +43,17 @@ def _leave_to_parent():
 os.register_at_fork(after_in_child=_leave_to_parent)
 
 
+def _log_later(pipeline):
+    # The engine's object must not keep the pipeline alive.
+    this = weakref.ref(pipeline)
+
+    def log():
+        if (alive := this()) is not None:
+            alive._log_warnings()
+
+    return log
+
+
 class Pipeline:
     """Iterator over the batches of a dataset; what iter(dataset) gives. One iteration at a time."""
 
@@ -164,6 +175,7 @@ class Pipeline:
                     raise ClosedError(self._closed)
                 if self._core is None:
                     self._core = self._dataset._open(self._position)
+                    self._core.on_wait = _log_later(self)
         return self._core
 
     def _leave_to_parent(self):

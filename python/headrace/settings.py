@@ -32,6 +32,7 @@ def environment():
         configuration holds), debug, info, warning, error, critical.
     HEADRACE_CACHE_DIR: folder for what can be made again, such as indexes; default: headrace in XDG_CACHE_HOME or ~/.cache.
     HEADRACE_TF_ROUTE: what route="auto" of headrace.tensorflow.distribute means: auto, direct, dataset.
+    HEADRACE_CUDA_LIBRARY: the CUDA driver that is loaded for CUDA devices; default: libcuda.so.1.
 
     Raises:
         ValueError: naming variable and value of the first that cannot be used; so does TFRecordDataset().

@@ -4,9 +4,9 @@
     strategy = tf.distribute.MirroredStrategy()
     model.fit(headrace.tensorflow.distribute(train, strategy, structure=("image", "label")), epochs=10)
 
-`distribute` gives a distributed dataset for Keras and for custom loops, `dataset` a tf.data.Dataset. `BackupAndRestore` and
-`checkpointable` save where the data stands together with the model. TensorFlow 2.16 or later is imported with this module, and
-by nothing else in headrace.
+`distribute` gives a distributed dataset for Keras and for custom loops, `dataset` a tf.data.Dataset. `accelerate` takes a
+tf.data program over. `BackupAndRestore` and `checkpointable` save where the data stands together with the model. TensorFlow
+2.16 or later is imported with this module, and by nothing else in headrace.
 """
 
 import logging
@@ -20,7 +20,7 @@ from ._tf_recipe import Recipe, batch_size
 from .errors import ArgumentError
 from .settings import value_of
 
-__all__ = ["BackupAndRestore", "checkpointable", "dataset", "distribute"]
+__all__ = ["BackupAndRestore", "accelerate", "checkpointable", "dataset", "distribute"]
 
 _logger = logging.getLogger("headrace.tensorflow")
 _ROUTES = ("auto", "direct", "dataset")
@@ -57,6 +57,7 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
     chosen = _route(route)
     devices = _replica_devices(strategy)
     size, whole = batch_size(pipeline)
+    pipeline.refuse_cuda("distribute")
     functions = () if map is None else (map,)
     if chosen == "dataset":
         return _by_dataset(pipeline, strategy, structure, functions)
@@ -79,7 +80,36 @@ def dataset(pipeline, structure=None, map=None):
     Returns:
         A tf.data.Dataset whose cardinality is known where the pipeline's is. It cannot be saved in a tf.train.Checkpoint.
     """
+    pipeline.refuse_cuda("dataset")
     return make_dataset(pipeline, structure, () if map is None else (map,))
+
+
+def accelerate(dataset, strategy=None, verify=32, seed=None, random="seeded", strict=False, explain=False):
+    """A tf.data program, taken over: headrace reads, orders, batches and parses, TensorFlow does what is left on batches.
+
+    Nothing is guessed. A program that is not understood for sure comes back as it is, with one warning that says why.
+    What is taken over is checked on the first records: the user's own functions against what replaces them.
+
+    Args:
+        dataset: a tf.data.Dataset that reads TFRecord files, parses Examples and batches.
+        strategy: a tf.distribute strategy of this process: the result is what distribute() gives.
+        verify: records to compare, >= 1. Functions of batches are compared on one batch.
+        seed: int; for shuffles without a seed and for random numbers. None draws one now (.takeover.source shows it).
+        random: "seeded" draws the random numbers of the functions from the seed, the epoch and the number of the batch: a
+            run with the same seed, or a resumed one, repeats them. "tensorflow" leaves them as they are.
+        strict: raise instead of giving the dataset back.
+        explain: print the account.
+
+    Returns:
+        A tf.data.Dataset with the same element_spec and the same values, or the object of distribute(). Its attribute
+        `takeover` is the account: what moved, what stayed, what is not as before, the check, the equivalent program.
+
+    Raises:
+        ValueError: with strict, for a program that is not taken over.
+    """
+    from ._accelerate import accelerate
+
+    return accelerate(dataset, strategy, verify, seed, random, strict, explain)
 
 
 def __getattr__(name):

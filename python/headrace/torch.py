@@ -31,7 +31,8 @@ class DataLoader(IterableDataset):
     process with as many replicas sees. Each rank reads and parses the whole global batch.
 
     Args:
-        pipeline: a Dataset with parse(). Without prefetch_to_device, or with as many devices as the world has ranks.
+        pipeline: a Dataset with parse(). Without prefetch_to_device, or with as many devices as the world has ranks. In a world
+            of one, a CUDA device gives tensors on that device.
         structure: the nested tuple or dict to yield (see headrace.structure); None: a dict of all columns.
         rank, world_size: None: from torch.distributed when it is initialized, else from RANK and WORLD_SIZE, else 0 of 1.
 
@@ -52,6 +53,8 @@ class DataLoader(IterableDataset):
                 f"{self.world_size} ranks"
             )
         pipeline.refuse_functions("DataLoader")
+        if self.world_size > 1:
+            pipeline.refuse_cuda("DataLoader with several ranks")
         self._dataset = pipeline
         self._structure = structure
         self._progress = Progress(pipeline)

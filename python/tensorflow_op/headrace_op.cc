@@ -4,16 +4,17 @@
 //   HeadraceNext(source: int64, replica: int64; T) -> seed: int32[2], components: T  waits for the next slice of a replica
 //   HeadraceClose(source: int64) -> done: int64                                    stops it
 //
-// Outcomes of HeadraceNext: values that share the engine's memory; OUT_OF_RANGE at the end of the stream; else the engine's
-// failure under TensorFlow's code, with its full text. The kernels are synchronous, as TensorFlow's asynchronous C kernel
-// hands out the address of a variable that is gone when the batch is ready. They block a TensorFlow thread, but take no lock
-// of Python. Any number of threads may run them; per replica of one source one at a time.
+// Outcomes of HeadraceNext: values that share the engine's memory (strings have their own, see strings.h); OUT_OF_RANGE at the
+// end of the stream; else the engine's failure under TensorFlow's code, with its full text. The kernels are synchronous, as
+// TensorFlow's asynchronous C kernel hands out the address of a variable that is gone when the batch is ready. They block a
+// TensorFlow thread, but take no lock of Python. Any number of threads may run them; per replica of one source one at a time.
 #include <cstring>
 #include <memory>
 
 #include "headrace/status.h"
 #include "headrace/types.h"
 #include "source_abi.h"
+#include "strings.h"
 #include "tf_c_api.h"
 
 namespace headrace::tf {
@@ -148,6 +149,14 @@ void release_tensor(void*, std::size_t, void* argument) {
   tensor->function(tensor->owner);
 }
 
+/// A tensor of what `from` holds, over the same memory but for strings; takes it over.
+TF_Tensor* new_tensor(const HeadraceTensor& from) {
+  const int type = data_type(from.dtype);
+  if (type == kString) return own_strings(*api, from);
+  return api->TF_NewTensor(type, from.dims, from.rank, from.data, from.bytes, release_tensor,
+                           std::make_unique<Release>(from.release, from.owner).release());
+}
+
 void set_components(TF_OpKernelContext* context, const HeadraceSlice& slice, StatusHolder& status) {
   const int outputs = api->TF_NumOutputs(context) - 1;
   bool fits = outputs == slice.count;
@@ -161,9 +170,7 @@ void set_components(TF_OpKernelContext* context, const HeadraceSlice& slice, Sta
       from.release(from.owner);
       continue;
     }
-    TF_Tensor* tensor =
-        api->TF_NewTensor(data_type(from.dtype), from.dims, from.rank, from.data, from.bytes, release_tensor,
-                          std::make_unique<Release>(from.release, from.owner).release());
+    TF_Tensor* tensor = new_tensor(from);
     if (tensor == nullptr) {
       status.fail(context, kInternal, "TensorFlow refused the memory of a component");
       continue;

@@ -93,6 +93,8 @@ Result<int> environment_remote_attempts() {
   return number_in("HEADRACE_REMOTE_ATTEMPTS", 1, 100, 8, "a number from 1 to 100");
 }
 
+std::string environment_cuda_library() { return variable("HEADRACE_CUDA_LIBRARY").value_or("libcuda.so.1"); }
+
 Result<std::string> environment_cache_dir() {
   if (const auto folder = variable("HEADRACE_CACHE_DIR")) {
     if (folder->front() == '/') return *folder;

@@ -9,6 +9,7 @@
 // HEADRACE_REMOTE_TIMEOUT   seconds for a connection, and without data from a server; 1 to 3600, default 30
 // HEADRACE_REMOTE_ATTEMPTS  of a request without any progress; 1 to 100, default 8
 // HEADRACE_TF_ROUTE       what route="auto" of the TensorFlow adapter means: auto, direct, dataset
+// HEADRACE_CUDA_LIBRARY   the CUDA driver, as the dynamic linker finds it; default libcuda.so.1
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,8 @@ Result<std::string> environment_log_level();
 Result<std::string> environment_tf_route();
 Result<int> environment_remote_timeout();
 Result<int> environment_remote_attempts();
+
+std::string environment_cuda_library();
 
 /// HEADRACE_CACHE_DIR, else XDG_CACHE_HOME/headrace, else HOME/.cache/headrace; empty when there is none of these.
 Result<std::string> environment_cache_dir();

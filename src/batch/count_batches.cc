@@ -12,7 +12,7 @@ class TakeBatchesStage final : public BatchStage {
   Result<std::optional<RecordBatch>> pull(const std::stop_token& stop) override {
     if (taken_ == count_) return std::optional<RecordBatch>();
     auto batch = input_->pull(stop);
-    if (!batch.ok() || !batch->has_value()) return batch;
+    if (!batch.ok() || !batch->has_value() || is_for_cache_alone(**batch)) return batch;
     ++taken_;
     save_words(&(*batch)->state);
     return batch;
@@ -51,12 +51,16 @@ class SkipBatchesStage final : public BatchStage {
     while (true) {
       if (stop.stop_requested()) return stopped_between_pulls();
       auto batch = input_->pull(stop);
-      if (!batch.ok() || !batch->has_value()) return batch;
+      if (!batch.ok() || !batch->has_value() || is_for_cache_alone(**batch)) return batch;
       StateDelta& state = (*batch)->state;
       if (skipped_ < count_) {
-        blocks_->release((*batch)->runs);
         ++skipped_;
         held_slots_.insert(held_slots_.end(), state.slots.begin(), state.slots.end());
+        if ((*batch)->cache && !is_cached(**batch)) {
+          (*batch)->cache->is_delivered = false;  // the cache behind which this stands is to have it
+          return batch;
+        }
+        blocks_->release((*batch)->runs);
         continue;
       }
       if (!held_slots_.empty()) {
@@ -114,6 +118,7 @@ class RepeatBatchesStage final : public BatchStage {
       if (stop.stop_requested()) return stopped_between_pulls();
       auto batch = input_->pull(stop);
       if (!batch.ok()) return batch;
+      if (batch->has_value() && is_for_cache_alone(**batch)) return batch;
       if (batch->has_value()) {
         empty_ = false;
         save_words(&(*batch)->state);

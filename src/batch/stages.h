@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "batch/batch_cache.h"
 #include "batch/batch_stage.h"
 #include "batch/choices.h"
 #include "headrace/dataset.h"
@@ -44,6 +45,9 @@ std::unique_ptr<RecordStage> make_concatenate(std::vector<std::unique_ptr<Record
 std::unique_ptr<RecordStage> make_choose(const StageContext&, std::vector<std::unique_ptr<RecordStage>> inputs,
                                          ChoiceOptions options, bool stop_on_empty);
 
+/// The rows of batches as records again.
+std::unique_ptr<RecordStage> make_unbatch(const StageContext&, std::unique_ptr<BatchStage> input);
+
 struct ShuffleStageOptions {
   std::int64_t buffer_size = 1;
   std::uint64_t seed = 0;
@@ -69,6 +73,13 @@ std::unique_ptr<BatchStage> make_batch(const StageContext&, std::unique_ptr<Reco
 /// Batches of records of similar length. Where the input ends, what the buckets hold comes in their order.
 std::unique_ptr<BatchStage> make_bucket_batches(const StageContext&, std::unique_ptr<RecordStage> input,
                                                 const BucketOptions& options);
+enum class Enumerate : std::uint8_t { kRows, kBatches };
+/// Counts rows or batches from `start`, anew in each epoch; RecordBatch::numbers.
+std::unique_ptr<BatchStage> make_enumerate(const StageContext&, std::unique_ptr<BatchStage> input, std::int64_t start,
+                                           Enumerate what);
+/// Its input, read as epoch 0, until `cache` (which outlives the stage) has all of it; then what that has. Places of batches:
+/// RecordBatch::cache.
+std::unique_ptr<BatchStage> make_cache(const StageContext&, std::unique_ptr<BatchStage> input, BatchCache* cache);
 std::unique_ptr<BatchStage> make_take_batches(const StageContext&, std::unique_ptr<BatchStage> input,
                                               std::int64_t count);
 std::unique_ptr<BatchStage> make_skip_batches(const StageContext&, std::unique_ptr<BatchStage> input,

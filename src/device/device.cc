@@ -23,8 +23,9 @@ Result<Device> parse_device(std::string_view name) {
   if (error != std::errc() || end != digits.data() + digits.size() || device.index < 0) return refuse();
   if (kind == "CPU") {
     device.kind = DeviceKind::kHost;
-  } else if (kind == "GPU") {
+  } else if (kind == "GPU" || kind == "CUDA") {
     device.kind = DeviceKind::kCuda;
+    kind = "GPU";
   } else {
     return refuse();
   }

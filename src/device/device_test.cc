@@ -13,7 +13,12 @@ TEST(ParseDevice, TakesTheUsualSpellings) {
     EXPECT_EQ(device->index, 3);
     EXPECT_EQ(device->name, "/CPU:3");
   }
-  EXPECT_EQ(parse_device("gpu:0")->kind, DeviceKind::kCuda);
+  for (const char* name : {"/GPU:1", "gpu:1", "cuda:1"}) {
+    const Result<Device> device = parse_device(name);
+    ASSERT_TRUE(device.ok()) << name;
+    EXPECT_EQ(device->kind, DeviceKind::kCuda);
+    EXPECT_EQ(device->name, "/GPU:1");
+  }
 }
 
 TEST(ParseDevice, RefusesTheRest) {

@@ -8,16 +8,28 @@
 
 namespace headrace {
 
-Feeds::Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, WarningLog* warnings, std::stop_token stop)
+Feeds::Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, WarningLog* warnings, StatusPage* page,
+             std::stop_token stop)
     : max_lead_(max_lead),
       stall_seconds_(stall_seconds),
       fetch_(std::move(fetch)),
       warnings_(warnings),
       stop_(std::move(stop)),
       queues_(static_cast<std::size_t>(replicas)),
-      waiting_since_ns_(static_cast<std::size_t>(replicas), 0) {}
+      waiting_since_ns_(static_cast<std::size_t>(replicas), 0) {
+  for (int r = 0; page != nullptr && r < replicas; ++r) waits_.emplace_back(page, r);
+}
 
 Wait Feeds::next_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice) {
+  if (waits_.empty()) return take_for(replica, timeout, slice);
+  WaitMeter& wait = waits_[static_cast<std::size_t>(replica)];
+  wait.begin();
+  const Wait outcome = take_for(replica, timeout, slice);
+  if (outcome == Wait::kReady) wait.end(slice->ok() && (*slice)->has_value());
+  return outcome;
+}
+
+Wait Feeds::take_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   random_stall();
   MutexLock lock(mutex_);
@@ -58,8 +70,14 @@ Wait Feeds::next_for(int replica, std::chrono::milliseconds timeout, Result<std:
       if (outcome == Wait::kTimeout) return Wait::kTimeout;
       continue;
     }
-    if (waiting_since_ns == 0) waiting_since_ns = now_ns();
-    if (static_cast<double>(now_ns() - waiting_since_ns) > stall_seconds_ * 1e9) warn_lagging(replica);
+    // Who only looks does not wait, nor is another replica to blame while a batch is fetched.
+    const bool is_held_up = timeout > std::chrono::milliseconds(0) && !may_fetch();
+    if (!is_held_up) {
+      waiting_since_ns = 0;
+    } else if (waiting_since_ns == 0) {
+      waiting_since_ns = now_ns();
+    }
+    if (is_held_up && static_cast<double>(now_ns() - waiting_since_ns) > stall_seconds_ * 1e9) warn_lagging(replica);
     const bool woken = changed_.wait_for(mutex_, stop_, left, [this, &queue]() HEADRACE_REQUIRES(mutex_) {
       return !queue.empty() || state_ != State::kOpen || (!fetching_ && may_fetch());
     });

@@ -17,6 +17,7 @@
 #include "headrace/pipeline.h"
 #include "headrace/status.h"
 #include "runtime/mutex.h"
+#include "runtime/status_page.h"
 #include "runtime/warnings.h"
 
 namespace headrace {
@@ -25,11 +26,12 @@ class Feeds {
  public:
   using Fetch = std::function<Wait(std::chrono::milliseconds, Result<std::optional<Batch>>*)>;
 
-  Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, WarningLog* warnings, std::stop_token stop);
+  /// `page` shows what each replica waits; null when the callers are not the consumers.
+  Feeds(int replicas, int max_lead, double stall_seconds, Fetch fetch, WarningLog* warnings, StatusPage* page,
+        std::stop_token stop);
 
   /// The next slice of `replica`, as Pipeline::next_slice_for.
-  Wait next_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice)
-      HEADRACE_EXCLUDES(mutex_);
+  Wait next_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice);
 
   /// Batches that were fetched but not yet taken by every replica.
   int backlog() const HEADRACE_EXCLUDES(mutex_);
@@ -37,6 +39,8 @@ class Feeds {
  private:
   enum class State { kOpen, kEnded, kFailed };
 
+  Wait take_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice)
+      HEADRACE_EXCLUDES(mutex_);
   void distribute(Result<std::optional<Batch>> fetched) HEADRACE_REQUIRES(mutex_);
   bool may_fetch() const HEADRACE_REQUIRES(mutex_);
   void warn_lagging(int leader) HEADRACE_REQUIRES(mutex_);
@@ -50,6 +54,7 @@ class Feeds {
   mutable Mutex mutex_;
   CondVar changed_;
   std::vector<std::deque<Slice>> queues_ HEADRACE_GUARDED_BY(mutex_);
+  std::vector<WaitMeter> waits_;                                            // one caller for each; none without a page
   std::vector<std::int64_t> waiting_since_ns_ HEADRACE_GUARDED_BY(mutex_);  // 0 = not waiting
   State state_ HEADRACE_GUARDED_BY(mutex_) = State::kOpen;
   Status failure_ HEADRACE_GUARDED_BY(mutex_);

@@ -47,7 +47,7 @@ struct Fixture {
       : stream(replicas, batches, std::move(last)),
         feeds(
             replicas, max_lead, stall_seconds,
-            [this](milliseconds, Result<std::optional<Batch>>* out) { return stream.fetch(out); }, &warnings,
+            [this](milliseconds, Result<std::optional<Batch>>* out) { return stream.fetch(out); }, &warnings, &page,
             stop.get_token()) {}
 
   // Rows of the next slice; -1 = end, -2 = failure, -3 = timeout.
@@ -60,9 +60,27 @@ struct Fixture {
 
   std::stop_source stop;
   WarningLog warnings;
+  StatusPage page{"", "test", 1, 2};
   Stream stream;
   Feeds feeds;
 };
+
+TEST(Feeds, WaitsAreCountedByReplicaOnceForEachSlice) {
+  Fixture f(2, 3, 4);
+  const auto counted = [&f](int replica) {
+    return f.page.words().replica[static_cast<std::size_t>(replica)].batches.load();
+  };
+  for (int k = 0; k < 3; ++k) f.take(0);
+  f.take(1);
+  EXPECT_EQ(counted(0), 3);
+  EXPECT_EQ(counted(1), 1);
+  EXPECT_EQ(f.take(0), -1);
+  EXPECT_EQ(counted(0), 3) << "the end is no batch";
+  std::int64_t all = 0;
+  for (const auto& count : f.page.words().waits.counts) all += count.load();
+  EXPECT_EQ(all, 4);
+  EXPECT_EQ(f.page.words().replica[0].waiting_since_ns.load(), 0);
+}
 
 TEST(Feeds, EachReplicaSeesItsSlicesInOrder) {
   Fixture f(2, 3, 4);
@@ -96,6 +114,36 @@ TEST(Feeds, LeaderWaitsForTheSlowestAndIsWarnedAbout) {
   EXPECT_EQ(f.take(1), 1);
   EXPECT_EQ(f.take(0), 200);
   EXPECT_EQ(f.stream.fetched(), 3);
+}
+
+TEST(Feeds, NobodyLagsWhileTheSourceIsSlow) {
+  std::stop_source stop;
+  WarningLog warnings;
+  Feeds feeds(
+      2, 1, 0.001,
+      [](milliseconds timeout, Result<std::optional<Batch>>*) {
+        std::this_thread::sleep_for(timeout);
+        return Wait::kTimeout;
+      },
+      &warnings, nullptr, stop.get_token());
+  const auto wait = [&feeds](int replica) {
+    Result<std::optional<Slice>> slice = std::optional<Slice>();
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(feeds.next_for(replica, milliseconds(5), &slice), Wait::kTimeout);
+  };
+  {
+    const Thread other("replica", [&wait] { wait(1); });
+    wait(0);
+  }
+  EXPECT_TRUE(warnings.texts().empty()) << warnings.texts()[0];
+}
+
+TEST(Feeds, ALookIsNoWait) {
+  Fixture f(2, 10, 1, {}, 0.001);
+  EXPECT_EQ(f.take(0), 0);
+  EXPECT_EQ(f.take(0, milliseconds(0)), -3);
+  std::this_thread::sleep_for(milliseconds(5));
+  EXPECT_EQ(f.take(0, milliseconds(0)), -3);
+  EXPECT_TRUE(f.warnings.texts().empty());
 }
 
 TEST(Feeds, ReplicasInThreadsOfTheirOwn) {

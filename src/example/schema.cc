@@ -302,12 +302,20 @@ bool Feature::has_unknown_dims() const {
   return unknown_rank || std::any_of(shape.begin(), shape.end(), [](std::int64_t dimension) { return dimension < 0; });
 }
 
+std::vector<std::string> Schema::row_columns() const {
+  std::vector<std::string> columns;
+  if (origin) columns.insert(columns.end(), {"_shard", "_record"});
+  if (index) columns.emplace_back("_index");
+  return columns;
+}
+
 bool Schema::has_views() const {
   return std::any_of(features.begin(), features.end(), [](const Feature& feature) { return feature.view; });
 }
 
 Status Schema::validate() const {
   std::set<std::string_view> names;
+  const std::vector<std::string> of_rows = row_columns();
   KeyUses uses;
   KeyUses list_uses;
   for (std::size_t i = 0; i < features.size(); ++i) {
@@ -324,8 +332,9 @@ Status Schema::validate() const {
     }
     if (!feature.transforms.empty()) HEADRACE_RETURN_IF_ERROR(compile_transforms(feature).status());
     if (!names.insert(feature.name).second) return refuse(feature, "the name is there twice");
-    if (origin && (feature.name == "_shard" || feature.name == "_record")) {
-      return refuse(feature, "the name is taken by a column of origin=True");
+    if (std::find(of_rows.begin(), of_rows.end(), feature.name) != of_rows.end()) {
+      return refuse(feature, "the name is taken by a column of " +
+                                 std::string(feature.name == "_index" ? "enumerate()" : "origin=True"));
     }
     if (feature.kind == FeatureKind::kListLength) continue;
     HEADRACE_RETURN_IF_ERROR((feature.feature_list ? list_uses : uses).add(feature));

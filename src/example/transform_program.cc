@@ -138,7 +138,7 @@ class TransformCompiler {
   // when a step is one value, and along the last dimension of a tensor, which is known then.
   std::int64_t padding_period() const {
     const Shape& shape = feature_.shape;
-    if (pad_ != nullptr && shape.empty()) return pad_->count;
+    if (pad_ != nullptr && shape.empty()) return std::max<std::int64_t>(1, pad_->count);
     if (!feature_.has_unknown_dims()) return std::max<std::int64_t>(1, element_count(shape));
     return shape.empty() ? 1 : std::max<std::int64_t>(1, shape.back());
   }

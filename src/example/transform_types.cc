@@ -119,8 +119,15 @@ class TypeStep {
   Status operator()(const Truncate& truncate) { return cut(truncate.count); }
   Status operator()(const Pad& pad) {
     if (feature_.kind == FeatureKind::kJagged) return refuse("a jagged column has no padding");
-    HEADRACE_RETURN_IF_ERROR(cut(pad.count));
-    type_.padded_to = pad.count;
+    HEADRACE_RETURN_IF_ERROR(check_cut());
+    if (pad.count != Pad::kLongest) HEADRACE_RETURN_IF_ERROR(check_count("the count", pad.count));
+    if (pad.refuse_longer) {
+      type_.most = pad.count;
+    } else if (pad.count != Pad::kLongest) {
+      limit_to(pad.count);
+    }
+    type_.padded = true;
+    type_.padded_to = pad.count == Pad::kLongest ? -1 : pad.count;
     const bool is_bytes = type_.dtype == DType::kBytes;
     if (const auto* whole = std::get_if<std::int64_t>(&pad.value); whole != nullptr && !is_bytes) {
       return check_constant("value", *whole);
@@ -175,17 +182,21 @@ class TypeStep {
     return refuse(std::string(parameter) + " is " + std::to_string(count) + ", expected 1 to " +
                   std::to_string(kMaxCount));
   }
-  Status cut(std::int64_t count) {
+  Status check_cut() const {
     if (!can_cut(feature_)) {
       return refuse(
           "the number of values must vary: VarLenFeature, RaggedFeature without partitions, "
           "FixedLenSequenceFeature; not the steps of a feature list");
     }
-    if (type_.padded_to >= 0) return refuse("the rows are padded before it");
+    return type_.padded ? refuse("the rows are padded before it") : Status();
+  }
+  Status cut(std::int64_t count) {
+    HEADRACE_RETURN_IF_ERROR(check_cut());
     HEADRACE_RETURN_IF_ERROR(check_count("the count", count));
-    type_.limit = type_.limit < 0 ? count : std::min(type_.limit, count);
+    limit_to(count);
     return {};
   }
+  void limit_to(std::int64_t count) { type_.limit = type_.limit < 0 ? count : std::min(type_.limit, count); }
   static double as_double(const Number& number) {
     const auto* whole = std::get_if<std::int64_t>(&number);
     return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(number);

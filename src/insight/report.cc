@@ -77,6 +77,17 @@ std::string to_json(const Report& report) {
   json["skipped_regions"] = nlohmann::ordered_json::array();
   for (const SkippedRegion& region : report.skipped_regions) json["skipped_regions"].push_back(region_json(region));
   json["consumer_wait_seconds"] = report.consumer_wait_seconds;
+  json["waits"] = nlohmann::ordered_json::array();
+  for (const WaitReport& wait : report.waits) {
+    // JSON has no infinity: null.
+    json["waits"].push_back({{"seconds", wait.seconds}, {"count", wait.count}});
+  }
+  json["replicas"] = nlohmann::ordered_json::array();
+  for (const ReplicaReport& replica : report.replicas) {
+    json["replicas"].push_back({{"batches", replica.batches},
+                                {"wait_seconds", replica.wait_seconds},
+                                {"waiting_seconds", replica.waiting_seconds}});
+  }
   json["threads"] = report.threads;
   json["io"] = report.io;
   json["record_bytes"] = report.record_bytes;

@@ -26,6 +26,35 @@ std::int64_t behind(const Op& op, std::int64_t n) {
   return n;
 }
 
+// The rows of a number of batches that are all of one size, but for a last one.
+class RowsOfBatches {
+ public:
+  RowsOfBatches(std::int64_t size, std::int64_t lacking) : size_(size), lacking_(lacking) {}
+
+  void take() { cut(0); }
+  void skip() { cut(lacking_); }
+  void repeat(std::int64_t count) {  // -1: for ever
+    is_last_ = is_last_ && (count == 1 || lacking_ == 0);
+    lacking_ *= count;
+  }
+  /// Nothing when that is not known.
+  std::optional<std::int64_t> rows(std::int64_t batches) const {
+    return is_known_ ? std::optional(batches * size_ - lacking_) : std::nullopt;
+  }
+
+ private:
+  // Some batches are gone, at the end or at the start.
+  void cut(std::int64_t lacking) {
+    is_known_ = is_known_ && (is_last_ || lacking_ == 0);
+    lacking_ = lacking;
+  }
+
+  std::int64_t size_;
+  std::int64_t lacking_;  // rows, of all batches
+  bool is_last_ = true;   // none but the last batch lacks any
+  bool is_known_ = true;
+};
+
 std::optional<std::int64_t> combined(const CombineOp& combine) {
   std::optional<Choices> choices;
   if (std::optional<ChoiceOptions> options = choice_options(combine)) choices.emplace(std::move(*options));
@@ -48,6 +77,7 @@ std::optional<std::int64_t> combined(const CombineOp& combine) {
 }  // namespace
 
 std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& last, const Dataset::Shared& shared) {
+  if (const auto* resident = find_op<ResidentOp>(last)) return resident->count;
   const std::int64_t records = shared.source_records;
   if (records >= 0) return stream_elements(last, records, false);
   // An endless stream is endless whatever the source has, unless it has nothing, which open() finds out.
@@ -57,6 +87,8 @@ std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& las
 }
 
 std::optional<std::int64_t> epoch_elements(const std::shared_ptr<const Op>& last, const Dataset::Shared& shared) {
+  const auto* resident = find_op<ResidentOp>(last);
+  if (resident != nullptr && resident->count != kEndless) return resident->count;
   const std::int64_t records = shared.source_records;
   if (records < 0 && find_op<CombineOp>(last) == nullptr) return std::nullopt;
   return stream_elements(last, records, true);
@@ -67,17 +99,24 @@ std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& las
   std::optional<std::int64_t> n = source_records;
   if (const auto* combine = find_op<CombineOp>(last)) n = combined(*combine);
   const bool skips_misfits = read_options(last).on_mismatch == OnMismatch::kSkip && find_op<ParseOp>(last) != nullptr;
+  std::optional<RowsOfBatches> rows;
   for (const Op* op : ops_in_order(last)) {
+    const std::optional<std::int64_t> before = n;
     const bool leaves_out = std::holds_alternative<FilterOp>(op->arguments) ||
                             std::holds_alternative<BucketOp>(op->arguments) ||
                             (skips_misfits && std::holds_alternative<BatchOp>(op->arguments));
     if (leaves_out) {
       if (n != kEndless && n != 0) n = std::nullopt;
+      rows.reset();
+    } else if (std::holds_alternative<UnbatchOp>(op->arguments)) {
+      if (n && *n > 0) n = rows ? rows->rows(*n) : std::nullopt;
     } else if (const auto* take = std::get_if<TakeOp>(&op->arguments)) {
       if (take->count == 0) n = 0;
       if (take->count > 0 && n) n = *n == kEndless ? take->count : std::min(*n, take->count);
+      if (rows && n != before) rows->take();
     } else if (const auto* repeat = std::get_if<RepeatOp>(&op->arguments)) {
       if (ignore_repeat) continue;
+      if (rows) rows->repeat(repeat->count);
       if (repeat->count <= 0) {
         n = repeat->count < 0 ? kEndless : 0;
       } else if (n && *n != kEndless) {
@@ -87,6 +126,11 @@ std::optional<std::int64_t> stream_elements(const std::shared_ptr<const Op>& las
       n = 0;
     } else if (n) {
       n = behind(*op, *n);
+      if (rows && n != before && std::holds_alternative<SkipOp>(op->arguments)) rows->skip();
+      if (const auto* batch = std::get_if<BatchOp>(&op->arguments)) {
+        const std::int64_t size = batch->options.size;
+        rows.emplace(size, *n == kEndless ? 0 : std::max<std::int64_t>(0, *n * size - *before));
+      }
     }
   }
   return n;

@@ -6,17 +6,22 @@
 #include "base/environment.h"
 #include "headrace/index.h"
 #include "pipeline/assignment.h"
+#include "pipeline/cache_store.h"
 #include "pipeline/cardinality.h"
 #include "pipeline/dataset_builder.h"
 #include "pipeline/op.h"
 #include "pipeline/open.h"
 #include "pipeline/open_sources.h"
+#include "pipeline/padded_batch.h"
 #include "pipeline/source_files.h"
 #include "replica/plan.h"
 
 namespace headrace {
 
 namespace {
+
+// The feeds of CUDA devices run ahead of who reads them by depth + 2 batches, and positions are kept of the last 64.
+constexpr int kMostDeviceDepth = 40;
 
 Status at_least(const char* op, const char* name, std::int64_t value, std::int64_t minimum) {
   if (value >= minimum) return {};
@@ -85,9 +90,17 @@ Status check_buckets(const BucketOptions& options, const ReadOptions& read) {
 }
 
 std::vector<std::int64_t> batch_sizes(const std::shared_ptr<const Op>& last) {
-  if (const auto* batch = find_op<BatchOp>(last)) return {batch->options.size};
-  if (const auto* bucket = find_op<BucketOp>(last)) return bucket->options.sizes;
-  return {};
+  const Op* op = batching_op(last);
+  if (op == nullptr) return {};
+  if (const auto* bucket = std::get_if<BucketOp>(&op->arguments)) return bucket->options.sizes;
+  return {std::get<BatchOp>(op->arguments).options.size};
+}
+
+// What padded_batch() asks of the parse() behind it, or null.
+const BatchPadding* padding_of(const std::shared_ptr<const Op>& last) {
+  const Op* op = batching_op(last);
+  const auto* batch = op != nullptr ? std::get_if<BatchOp>(&op->arguments) : nullptr;
+  return batch != nullptr && batch->padding ? &*batch->padding : nullptr;
 }
 
 }  // namespace
@@ -160,12 +173,39 @@ Dataset Dataset::batch(const BatchOptions& options) const {
   return DatasetBuilder::extend(*this, at_least("batch", "batch_size", options.size, 1), BatchOp{options});
 }
 
+Dataset Dataset::padded_batch(const BatchOptions& options, BatchPadding padding) const {
+  return DatasetBuilder::extend(*this, at_least("padded_batch", "batch_size", options.size, 1),
+                                BatchOp{options, std::move(padding)});
+}
+
 Dataset Dataset::bucket_by_sequence_length(const BucketOptions& options) const {
   return DatasetBuilder::extend(*this, check_buckets(options, read_options(op_)), BucketOp{options});
 }
 
+Dataset Dataset::unbatch() const { return DatasetBuilder::extend(*this, Status(), UnbatchOp{}); }
+
+Dataset Dataset::enumerate(std::int64_t start) const {
+  Status check;
+  if (std::optional<Schema> parsed = parsed_schema(op_)) {
+    parsed->index = true;
+    check = parsed->validate();
+  }
+  return DatasetBuilder::extend(*this, std::move(check), EnumerateOp{start});
+}
+
+Dataset Dataset::cache(std::string path) const {
+  auto store = std::make_shared<CacheStore>(path);
+  return DatasetBuilder::extend(*this, Status(), CacheOp{std::move(path), std::move(store)});
+}
+
 Dataset Dataset::parse(Schema schema) const {
+  schema.index = find_op<EnumerateOp>(op_) != nullptr;
   Status check = schema.validate();
+  if (const BatchPadding* padding = padding_of(op_); check.ok() && padding != nullptr) {
+    Result<Schema> changed = padded(*padding, std::move(schema));
+    if (!changed.ok()) return DatasetBuilder::extend(*this, changed.status(), ParseOp{});
+    schema = std::move(*changed);
+  }
   return DatasetBuilder::extend(*this, std::move(check), ParseOp{std::move(schema)});
 }
 
@@ -186,23 +226,33 @@ Dataset Dataset::map(MapOptions options) const {
 Dataset Dataset::prefetch_to_device(const DeviceOptions& options) const {
   Status check = at_least("prefetch_to_device", "depth", options.depth, 1);
   std::vector<Device> devices;
+  bool has_cuda = false;
   if (check.ok() && options.devices.empty()) check = invalid_argument("prefetch_to_device(): devices is empty");
   for (const std::string& name : options.devices) {
     if (!check.ok()) break;
     Result<Device> device = parse_device(name);
     if (!device.ok()) {
       check = device.status();
-    } else if (device->kind != DeviceKind::kHost) {
-      check = Status(StatusCode::kDevice, "prefetch_to_device(): " + device->name +
-                                              " cannot be used: this build delivers to host devices (/CPU:n) only");
     } else {
+      has_cuda |= device->kind == DeviceKind::kCuda;
       devices.push_back(std::move(*device));
     }
+  }
+  if (check.ok() && has_cuda && options.depth > kMostDeviceDepth) {
+    check = invalid_argument("prefetch_to_device(): depth=" + std::to_string(options.depth) + " must be at most " +
+                             std::to_string(kMostDeviceDepth) + " with CUDA devices");
   }
   for (const std::int64_t size : batch_sizes(op_)) {
     if (check.ok()) check = check_global_batch(size, static_cast<int>(devices.size()));
   }
   return DatasetBuilder::extend(*this, std::move(check), DeviceOp{options, std::move(devices)});
+}
+
+Dataset Dataset::resident(const ResidentOptions& options) const {
+  Status check = first_failure({at_least("resident", "batches", options.batches, 1),
+                                at_least("resident", "count", options.count.value_or(-1), -1)});
+  return DatasetBuilder::extend(*this, std::move(check),
+                                ResidentOp{options.batches, options.count.value_or(cardinality().value_or(-1))});
 }
 
 Dataset Dataset::assert_cardinality(std::int64_t records) const {
@@ -214,6 +264,8 @@ std::vector<OpDescription> Dataset::ops() const {
   for (const Op* op : ops_in_order(op_)) descriptions.push_back({op->id, op_name(*op), op_arguments(*op)});
   return descriptions;
 }
+
+std::optional<Schema> Dataset::schema() const { return parsed_schema(op_); }
 
 std::optional<std::int64_t> Dataset::cardinality() const { return stream_elements(op_, *shared_); }
 

@@ -99,6 +99,11 @@ const BadStep kBadSteps[] = {
            .prefetch_to_device({.devices = {"/CPU:0", "/CPU:1", "/CPU:2", "/CPU:3"}});
      },
      {"10", "4", "8", "12"}},
+    {"DeepCudaDevice",
+     [] {
+       return source().batch({.size = 1}).parse(one_feature()).prefetch_to_device({.devices = {"cuda:0"}, .depth = 41});
+     },
+     {"depth=41", "40"}},
     {"UnknownDevice",
      [] { return source().batch({.size = 1}).parse(one_feature()).prefetch_to_device({.devices = {"TPU:0"}}); },
      {"TPU:0"}},
@@ -127,11 +132,6 @@ TEST(Dataset, StepsDoNotChangeTheirInput) {
   const Dataset batches = records.batch({.size = 2});
   EXPECT_EQ(records.ops().size(), 1U);
   EXPECT_EQ(batches.ops().size(), 2U);
-}
-
-TEST(Dataset, GpuIsADeviceError) {
-  const Dataset dataset = source().batch({.size = 1}).parse(one_feature()).prefetch_to_device({.devices = {"/GPU:0"}});
-  EXPECT_EQ(dataset.status().code(), StatusCode::kDevice);
 }
 
 TEST(Dataset, Cardinality) {

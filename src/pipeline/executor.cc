@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "headrace/no_memory.h"
+#include "pipeline/cached_job.h"
 #include "pipeline/late_rows.h"
 #include "pipeline/locate.h"
 #include "replica/plan.h"
@@ -86,7 +87,8 @@ std::optional<Status> Executor::cut_all_batches() {
     if (!pulled.ok()) return pulled.status();
     if (!*pulled) return Status();
     RecordBatch& records = **pulled;
-    records.number = next_number_++;
+    records.number = next_number_;
+    if (!is_for_cache_alone(records)) ++next_number_;
     parts_.trace->add({"cut", records.number, thread_id(), begin_ns, end_ns});
     parts_.order->add(records.rows, 0);
     random_stall();
@@ -128,7 +130,8 @@ bool Executor::has_memory() const {
     return batch->state == InFlightState::kParsing;
   });
   const std::int64_t records = std::max(parts_.blocks->bytes_in_use(), parts_.blocks->budget());
-  return records + ready_bytes() + (parsing + 1 + parts_.kept_batches) * most_bytes_ <= parts_.memory_bytes;
+  const std::int64_t cached = parts_.cache != nullptr ? parts_.cache->memory_bytes() : 0;
+  return cached + records + ready_bytes() + (parsing + 1 + parts_.kept_batches) * most_bytes_ <= parts_.memory_bytes;
 }
 
 void Executor::drop_free_buffers() const {
@@ -160,6 +163,10 @@ std::shared_ptr<InFlight> Executor::prepare(RecordBatch records, bool is_asked_a
   batch->records = std::move(records);
   batch->rows = batch->records.rows;
   batch->is_asked_about = is_asked_about;
+  if (is_cached(batch->records)) {
+    batch->job = std::make_unique<CachedJob>(parts_.cache, batch->records.cache->slot);
+    return batch;
+  }
   // Records of a batch that may be cut otherwise are pinned when it is not.
   if (parts_.pins_records) {
     batch->pin = parts_.blocks->pin(is_asked_about ? std::vector<RecordRun>() : batch->records.runs);
@@ -193,6 +200,7 @@ ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
       input.origins.push_back({id.shard, static_cast<std::int64_t>(id.ordinal)});
     }
   }
+  input.numbers = batch.records.numbers;
   input.replica_rows = split_rows(rows, parts_.replicas);
   if (parts_.draws) input.row_keys = row_keys(*parts_.draws, batch.records, rows);
   return input;
@@ -223,7 +231,9 @@ void Executor::run_task(const std::shared_ptr<InFlight>& batch, int task) {
   const std::int64_t end_ns = now_ns();
   const std::int64_t loading_ns = take_loading_ns();
   parts_.read->busy_ns.fetch_add(loading_ns, std::memory_order_relaxed);
-  parts_.parse->busy_ns.fetch_add(end_ns - begin_ns - loading_ns, std::memory_order_relaxed);
+  if (!is_cached(batch->records)) {
+    parts_.parse->busy_ns.fetch_add(end_ns - begin_ns - loading_ns, std::memory_order_relaxed);
+  }
   batch->parse_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
   parts_.trace->add({"parse", batch->records.number, thread_id(), begin_ns, end_ns});
   // The thread that brings the count to zero sees what all other tasks wrote.
@@ -244,14 +254,21 @@ void Executor::parsed(InFlight* batch) {
   asked_.notify_all();
 }
 
-Result<std::vector<Slice>> Executor::take_mapped(ParseJob* job) const {
+Result<std::vector<Slice>> Executor::take_mapped(ParseJob* job, const RecordBatch& records, bool partial) const {
   Result<std::vector<Slice>> slices = job->take();
-  if (slices.ok()) HEADRACE_RETURN_IF_ERROR(parts_.maps->apply(&*slices));
+  if (!slices.ok()) return slices;
+  if (!is_cached(records)) {
+    HEADRACE_RETURN_IF_ERROR(parts_.maps->apply(&*slices));
+    if (records.cache && !partial) HEADRACE_RETURN_IF_ERROR(parts_.cache->keep(records, *slices));
+  }
+  HEADRACE_RETURN_IF_ERROR(parts_.maps->apply_behind_cache(&*slices));
   return slices;
 }
 
 void Executor::complete(InFlight* batch) {
-  Result<std::vector<Slice>> slices = take_mapped(batch->job.get());
+  const std::optional<CachePlace>& place = batch->records.cache;
+  Result<std::vector<Slice>> slices = take_mapped(batch->job.get(), batch->records, false);
+  if (!slices.ok() && place && !is_cached(batch->records)) PipelineCache::give_up(*place, slices.status());
   if (slices.ok()) {
     batch->slices = std::move(*slices);
   } else {
@@ -266,7 +283,7 @@ void Executor::complete(InFlight* batch) {
       do {
         for (int task = 0; task < job->tasks(); ++task) job->run(task);
       } while (job->finish_phase());
-      Result<std::vector<Slice>> partial = take_mapped(job.get());
+      Result<std::vector<Slice>> partial = take_mapped(job.get(), batch->records, true);
       if (partial.ok()) {
         batch->slices = std::move(*partial);
         batch->rows = good_rows;
@@ -275,8 +292,8 @@ void Executor::complete(InFlight* batch) {
       }
     }
   }
-  parts_.parse->add(batch->rows, payload_bytes(batch->records));
-  if (batch->records.rows > 0) {
+  if (!is_cached(batch->records)) parts_.parse->add(batch->rows, payload_bytes(batch->records));
+  if (batch->records.rows > 0 && !is_cached(batch->records)) {
     const std::int64_t measured = batch->parse_ns.load(std::memory_order_relaxed) / batch->records.rows;
     ns_per_row_.store((3 * ns_per_row_.load(std::memory_order_relaxed) + measured) / 4, std::memory_order_relaxed);
   }
@@ -294,6 +311,10 @@ void Executor::complete(InFlight* batch) {
   batch->job.reset();
   batch->late.reset();
   if (!batch->pin) parts_.blocks->release(batch->records.runs);
+  if (is_for_cache_alone(batch->records)) {
+    batch->slices.clear();
+    batch->rows = batch->bytes = 0;
+  }
   ready_bytes_.fetch_add(batch->bytes, std::memory_order_relaxed);
   bool is_next = false;
   {
@@ -306,6 +327,14 @@ void Executor::complete(InFlight* batch) {
   if (parts_.memory_bytes > 0) room_.notify_all();  // records went back: there may be memory now
 }
 
+void Executor::drop_passed() {
+  while (!in_flight_.empty() && in_flight_.front()->state == InFlightState::kReady &&
+         in_flight_.front()->failure.ok() && is_for_cache_alone(in_flight_.front()->records)) {
+    in_flight_.pop_front();
+    room_.notify_one();
+  }
+}
+
 Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<Delivery>>* delivery) {
   std::shared_ptr<InFlight> batch;
   bool wake_sequencer = false;
@@ -313,6 +342,7 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   {
     MutexLock lock(mutex_);
     const auto something = [this]() HEADRACE_REQUIRES(mutex_) {
+      drop_passed();
       return failure_ || (!in_flight_.empty() && in_flight_.front()->state != InFlightState::kParsing);
     };
     if (!something()) {
@@ -360,16 +390,24 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   Delivery out;
   out.whole = batch->failure.ok() && !batch->records.cut_short;
   out.state = std::move(batch->records.state);
-  out.batch = {number, batch->records.epoch, batch->rows, std::move(batch->slices)};
+  const std::int64_t epochs_before = batch->records.cache ? batch->records.cache->epochs_before : 0;
+  out.batch = {number, batch->records.epoch + epochs_before, batch->rows, std::move(batch->slices)};
   *delivery = std::optional<Delivery>(std::move(out));
   return Wait::kReady;
+}
+
+std::string Executor::describe_read() const {
+  const std::int64_t shard = parts_.read_wait->shard;
+  if (shard < 0) return "its records are not read yet";
+  const ShardFile& file = parts_.shards->files[static_cast<std::size_t>(shard)];
+  return "nothing comes from " + file.path + " behind byte " + std::to_string(parts_.read_wait->file_position) +
+         " of " + std::to_string(file.bytes);
 }
 
 void Executor::warn_stall() {
   parts_.warnings->add("stall", "the consumer has waited longer than " + std::to_string(parts_.stall_seconds) +
                                     " s for batch " + std::to_string(delivered_.load(std::memory_order_relaxed)) +
-                                    ": " +
-                                    (in_flight_.empty() ? "its records are not read yet" : "it is being parsed"));
+                                    ": " + (in_flight_.empty() ? describe_read() : "it is being parsed"));
 }
 
 }  // namespace headrace

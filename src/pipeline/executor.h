@@ -20,8 +20,10 @@
 #include "batch/batch_stage.h"
 #include "batch/stages.h"
 #include "headrace/pipeline.h"
+#include "pipeline/cache_store.h"
 #include "pipeline/in_flight.h"
 #include "pipeline/slice_maps.h"
+#include "record/read_wait.h"
 #include "record/record_loader.h"
 #include "record/skip_log.h"
 #include "runtime/probe.h"
@@ -42,9 +44,11 @@ struct ExecutorParts {
   BlockPool* blocks = nullptr;
   BufferPool* buffers = nullptr;  ///< of the batches
   SliceMaps* maps = nullptr;
+  PipelineCache* cache = nullptr;  ///< of cache(); else null
   RecordLoader* loader = nullptr;  ///< of records that were only located
   TaskGroup* work = nullptr;
   const ShardList* shards = nullptr;
+  const ReadWait* read_wait = nullptr;
   WarningLog* warnings = nullptr;
   TraceRing* trace = nullptr;
   StageProbe* read = nullptr;   ///< gets the time of the loader
@@ -125,10 +129,13 @@ class Executor {
   /// The last task of the last phase is done.
   void parsed(InFlight* batch) HEADRACE_EXCLUDES(mutex_);
   void complete(InFlight* batch) HEADRACE_EXCLUDES(mutex_);
-  /// What the job made, and map() made of it.
-  Result<std::vector<Slice>> take_mapped(ParseJob* job) const;
+  /// What the job made, map() made of it, and a cache has kept unless it is `partial`.
+  Result<std::vector<Slice>> take_mapped(ParseJob* job, const RecordBatch& records, bool partial) const;
   ParseInput parse_input(InFlight& batch, std::int64_t rows) const;
   std::int64_t rows_per_task(const RecordBatch& records) const;
+  std::string describe_read() const;
+  /// Takes batches away that only a cache was to get.
+  void drop_passed() HEADRACE_REQUIRES(mutex_);
   void warn_stall() HEADRACE_REQUIRES(mutex_);
 
   const ExecutorParts parts_;

@@ -1,11 +1,14 @@
 #include "pipeline/grammar.h"
 
+#include "pipeline/cardinality.h"
+
 namespace headrace {
 namespace {
 
 constexpr const char* kWorkingOrder =
-    "TFRecordDataset -> interleave -> {shard, take, skip, filter, repeat, shuffle, concatenate} -> batch -> parse -> "
-    "{map, take, skip, repeat} -> prefetch_to_device";
+    "TFRecordDataset -> interleave -> {shard, take, skip, filter, repeat, shuffle, concatenate} -> enumerate -> batch "
+    "-> "
+    "unbatch and again, or parse -> {map, take, skip, repeat, enumerate, cache} -> prefetch_to_device";
 
 Status refuse(const Op& next, const std::string& reason) {
   return invalid_argument(op_name(next) + "() " + reason + "; the order that works: " + kWorkingOrder);
@@ -49,7 +52,8 @@ Status check_global_shuffle(const std::shared_ptr<const Op>& last, const Op& nex
     if (is(std::type_identity<InterleaveOp>())) {
       return refuse(next, "of all records decides the order anew: leave interleave() out");
     }
-    if (is(std::type_identity<FilterOp>()) || is(std::type_identity<ShuffleOp>())) {
+    if (is(std::type_identity<FilterOp>()) || is(std::type_identity<ShuffleOp>()) ||
+        is(std::type_identity<UnbatchOp>())) {
       return refuse(next, "of all records needs to know which ones come, without reading them: " + op_name(*op) +
                               "() must stand behind it");
     }
@@ -65,12 +69,60 @@ bool has(const std::shared_ptr<const Op>& last) {
   return find_op<T>(last) != nullptr;
 }
 
+Status check_unbatch(const std::shared_ptr<const Op>& last, const Op& next) {
+  if (has<ParseOp>(last))
+    return refuse(next, "works on records that are not parsed: put it, and the batch() to come, before parse()");
+  const Op* batching = batching_op(last);
+  if (batching == nullptr) return refuse(next, "needs batch() before it");
+  const auto* batch = std::get_if<BatchOp>(&batching->arguments);
+  if (batch != nullptr && batch->padding)
+    return refuse(next, "would undo padded_batch(), for records are padded when they are parsed: use batch()");
+  if (has<EnumerateOp>(last)) return refuse(next, "would undo enumerate(): put that behind it");
+  return {};
+}
+
+Status check_enumerate(const std::shared_ptr<const Op>& last, const Op& next) {
+  if (has<EnumerateOp>(last)) return refuse(next, "is there already");
+  if (read_options(last).on_mismatch == OnMismatch::kSkip) {
+    return refuse(next, "numbers rows before it is known which ones on_mismatch=\"skip\" leaves out");
+  }
+  if (has<CacheOp>(last)) return refuse(next, "must stand before cache(): its numbers are a column of what is cached");
+  return {};
+}
+
+Status check_cache(const std::shared_ptr<const Op>& last, const Op& next) {
+  if (has<CacheOp>(last)) return refuse(next, "is there already");
+  const auto* parse = find_op<ParseOp>(last);
+  if (parse == nullptr) return refuse(next, "keeps parsed batches: it needs batch() and parse() before it");
+  if (parse->schema.has_views()) return refuse(next, "needs copies of the values, which view=True makes none of");
+  // What is endless is so however many records there are.
+  if (stream_elements(last, 1, false) == kEndless) {
+    return refuse(next, "keeps all that comes: an endless repeat() must stand behind it");
+  }
+  return {};
+}
+
+// The records are numbered as the batches are made of them.
+Status check_behind_enumerate(const std::shared_ptr<const Op>& last, const Op& next) {
+  if (!std::holds_alternative<EnumerateOp>(last->arguments) || is_batched(last)) return {};
+  if (std::holds_alternative<BatchOp>(next.arguments)) return {};
+  return refuse(next, "cannot stand behind enumerate(), which has to stand right before batch() or padded_batch()");
+}
+
 }  // namespace
 
 Status check_order(const std::shared_ptr<const Op>& last, const Op& next) {
   const bool batched = is_batched(last);
   const auto is = [&next]<class T>(std::type_identity<T>) { return std::holds_alternative<T>(next.arguments); };
-  if (has<DeviceOp>(last)) return refuse(next, "comes after prefetch_to_device(), which must be last");
+  const bool is_resident = is(std::type_identity<ResidentOp>());
+  if (has<DeviceOp>(last) && !is_resident) return refuse(next, "comes after prefetch_to_device(), which must be last");
+  if (has<ResidentOp>(last) && !is(std::type_identity<DeviceOp>())) {
+    return refuse(next, "comes after resident(), behind which only prefetch_to_device() can stand");
+  }
+  HEADRACE_RETURN_IF_ERROR(check_behind_enumerate(last, next));
+  if (std::holds_alternative<UnbatchOp>(next.arguments)) HEADRACE_RETURN_IF_ERROR(check_unbatch(last, next));
+  if (std::holds_alternative<CacheOp>(next.arguments)) HEADRACE_RETURN_IF_ERROR(check_cache(last, next));
+  if (std::holds_alternative<EnumerateOp>(next.arguments)) HEADRACE_RETURN_IF_ERROR(check_enumerate(last, next));
   if (is(std::type_identity<InterleaveOp>())) {
     for (const Op* op : ops_in_order(last)) {
       if (!std::holds_alternative<SourceOp>(op->arguments) && !std::holds_alternative<CardinalityOp>(op->arguments) &&
@@ -90,6 +142,9 @@ Status check_order(const std::shared_ptr<const Op>& last, const Op& next) {
   if (shard != nullptr && shard->options.drop_remainder && has<CombineOp>(last)) {
     return refuse(next, "with drop_remainder has to stand before datasets are combined");
   }
+  if (shard != nullptr && shard->options.drop_remainder && has<UnbatchOp>(last)) {
+    return refuse(next, "with drop_remainder has to stand before records are batched");
+  }
   if (shard != nullptr && shard->options.drop_remainder && has<FilterOp>(last)) {
     return refuse(next, "with drop_remainder needs to know how many records come, which filter() decides");
   }
@@ -99,13 +154,13 @@ Status check_order(const std::shared_ptr<const Op>& last, const Op& next) {
     if (batched) return refuse(next, "works on records and must stand before batch()");
   }
   if ((is(std::type_identity<BatchOp>()) || is(std::type_identity<BucketOp>())) && batched) {
-    return refuse(next, "is there already: records are batched once");
+    return refuse(next, "is there already: put unbatch() before it to batch anew");
   }
   if (is(std::type_identity<ParseOp>())) {
     if (!batched) return refuse(next, "needs batch() before it: records are parsed a batch at a time");
     if (has<ParseOp>(last)) return refuse(next, "is there already");
   }
-  if ((is(std::type_identity<DeviceOp>()) || is(std::type_identity<MapOp>())) && !has<ParseOp>(last)) {
+  if ((is(std::type_identity<DeviceOp>()) || is(std::type_identity<MapOp>()) || is_resident) && !has<ParseOp>(last)) {
     return refuse(next, "needs batch() and parse() before it");
   }
   return {};
@@ -124,6 +179,9 @@ Status check_combined(const std::string& step, const std::vector<CombinedInput>&
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string which = step + "(): dataset " + std::to_string(i);
+    if (std::holds_alternative<EnumerateOp>(inputs[i].last->arguments)) {
+      return invalid_argument(which + " is enumerated; enumerate the records of all, right before they are batched");
+    }
     if (is_batched(inputs[i].last)) return invalid_argument(which + " has batches; combine records, then batch them");
     const auto* shuffle = find_op<ShuffleOp>(inputs[i].last);
     if (shuffle != nullptr && shuffle->options.global) {

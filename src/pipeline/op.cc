@@ -66,11 +66,18 @@ std::string op_name(const Op& op) {
                                            "assert_cardinality",
                                            "filter",
                                            "map",
-                                           "bucket_by_sequence_length"};
+                                           "bucket_by_sequence_length",
+                                           "resident",
+                                           "",  // a combination: see below
+                                           "unbatch",
+                                           "enumerate",
+                                           "cache"};
   if (const auto* combine = std::get_if<CombineOp>(&op.arguments)) {
     static constexpr const char* kCombinations[] = {"concatenate", "sample_from_datasets", "choose_from_datasets"};
     return kCombinations[combine->how.index()];
   }
+  const auto* batch = std::get_if<BatchOp>(&op.arguments);
+  if (batch != nullptr && batch->padding) return "padded_batch";
   return kNames[op.arguments.index()];
 }
 
@@ -120,6 +127,9 @@ std::string op_arguments(const Op& op) {
             for (const Device& d : device.devices) names += (names.empty() ? "" : ",") + d.name;
             return names + "," + field("depth", device.options.depth);
           },
+          [](const ResidentOp& resident) {
+            return join({field("batches", resident.batches), field("count", resident.count)});
+          },
           [](const CardinalityOp& cardinality) { return field("records", cardinality.records); },
           [](const FilterOp& filter) { return filter.filter.text(); },
           [](const BucketOp& bucket) {
@@ -127,6 +137,8 @@ std::string op_arguments(const Op& op) {
             return join({field("key", o.key), numbers("boundaries", o.boundaries), numbers("sizes", o.sizes),
                          field("drop_remainder", o.drop_remainder), field("sequence", o.sequence)});
           },
+          [](const UnbatchOp&) { return std::string(); }, [](const CacheOp&) { return std::string(); },
+          [](const EnumerateOp& enumerate) { return field("start", enumerate.start); },
           [](const CombineOp& combine) {
             std::string text = std::visit(
                 Overloaded{[](const ConcatenateOp&) { return std::string(); },
@@ -159,8 +171,20 @@ std::vector<const Op*> ops_in_order(const std::shared_ptr<const Op>& last) {
   return ops;
 }
 
-bool is_batched(const std::shared_ptr<const Op>& last) {
-  return find_op<BatchOp>(last) != nullptr || find_op<BucketOp>(last) != nullptr;
+const Op* batching_op(const std::shared_ptr<const Op>& last) {
+  for (const Op* op = last.get(); op != nullptr; op = op->input.get()) {
+    if (std::holds_alternative<UnbatchOp>(op->arguments)) return nullptr;
+    if (std::holds_alternative<BatchOp>(op->arguments) || std::holds_alternative<BucketOp>(op->arguments)) return op;
+  }
+  return nullptr;
+}
+
+std::optional<Schema> parsed_schema(const std::shared_ptr<const Op>& last) {
+  const auto* parse = find_op<ParseOp>(last);
+  if (parse == nullptr) return std::nullopt;
+  Schema schema = parse->schema;
+  schema.index |= find_op<EnumerateOp>(last) != nullptr;
+  return schema;
 }
 
 const ReadOptions& read_options(const std::shared_ptr<const Op>& last) { return first_source(last).options; }

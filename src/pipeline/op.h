@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,6 +43,7 @@ struct SkipOp {
 };
 struct BatchOp {
   BatchOptions options;
+  std::optional<BatchPadding> padding = std::nullopt;  ///< of padded_batch()
 };
 struct ParseOp {
   Schema schema;
@@ -53,10 +55,23 @@ struct DeviceOp {
   DeviceOptions options;
   std::vector<Device> devices;
 };
+struct ResidentOp {
+  std::int64_t batches;
+  std::int64_t count;  ///< -1 = for ever
+};
 struct CardinalityOp {
   std::int64_t records;
 };
 
+struct UnbatchOp {};
+struct EnumerateOp {
+  std::int64_t start;
+};
+class CacheStore;
+struct CacheOp {
+  std::string path;  ///< empty: in memory
+  std::shared_ptr<CacheStore> store;
+};
 struct BucketOp {
   BucketOptions options;
 };
@@ -82,7 +97,7 @@ struct Op {
   int id = 0;                       ///< 0 = the source; each step adds one
   std::shared_ptr<const Op> input;  ///< null for the source and for a combination
   std::variant<SourceOp, InterleaveOp, RepeatOp, ShuffleOp, ShardOp, TakeOp, SkipOp, BatchOp, ParseOp, DeviceOp,
-               CardinalityOp, FilterOp, MapOp, BucketOp, CombineOp>
+               CardinalityOp, FilterOp, MapOp, BucketOp, ResidentOp, CombineOp, UnbatchOp, EnumerateOp, CacheOp>
       arguments;
 };
 
@@ -109,8 +124,12 @@ const T* find_op(const std::shared_ptr<const Op>& last) {
   return nullptr;
 }
 
-/// Whether records have become batches.
-bool is_batched(const std::shared_ptr<const Op>& last);
+/// The step that makes the batches, or null where the elements are records: of several, with unbatch() between them, the last.
+const Op* batching_op(const std::shared_ptr<const Op>& last);
+inline bool is_batched(const std::shared_ptr<const Op>& last) { return batching_op(last) != nullptr; }
+
+/// What parse() makes of the records, with the columns that other steps add; nothing before parse().
+std::optional<Schema> parsed_schema(const std::shared_ptr<const Op>& last);
 
 /// Options of the sources, which are the same for all of a tree but for what is said of files alone.
 const ReadOptions& read_options(const std::shared_ptr<const Op>& last);

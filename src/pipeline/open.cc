@@ -5,13 +5,17 @@
 
 #include "base/environment.h"
 #include "headrace/no_memory.h"
+#include "pipeline/cache_identity.h"
+#include "pipeline/cardinality.h"
 #include "pipeline/epoch_counter.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
 #include "pipeline/wiring.h"
 #include "runtime/cpu_budget.h"
+#include "runtime/run_folder.h"
 #include "shard/byte_source.h"
 #include "shard/file.h"
+#include "shard/remote.h"
 #include "tensor/batch_parser.h"
 #include "tensor/row_keys.h"
 
@@ -71,6 +75,18 @@ Status Pipeline::Impl::make_threads() {
   return {};
 }
 
+void Pipeline::Impl::make_page() {
+  const std::vector<std::string>& items = source_of(sources_.each.front().chain).files.items;
+  std::string name = shown_path(items.front());
+  const std::size_t more = items.size() + sources_.each.size() - 2;
+  if (more > 0) name += " and " + std::to_string(more) + " more";
+  const std::string folder = run_folder();
+  static const bool is_swept = (sweep_run_folder(folder), true);
+  static_cast<void>(is_swept);
+  page_ = std::make_unique<StatusPage>(folder, name, threads_, replicas_);
+  waits_.emplace(page_.get(), 0);
+}
+
 Status Pipeline::Impl::count_map_memory() {
   for (const auto& source : sources_.each) {
     if (source.map != nullptr) map_bytes_ += static_cast<std::int64_t>(source.map->memory_bytes());
@@ -81,19 +97,42 @@ Status Pipeline::Impl::count_map_memory() {
                                               std::to_string(map_bytes_)};
 }
 
+Status Pipeline::Impl::open_cache(std::int64_t budget) {
+  for (const Op* op : ops_in_order(op_)) {
+    const auto* cache = std::get_if<CacheOp>(&op->arguments);
+    if (cache == nullptr) continue;
+    const PipelineCacheOptions options = {
+        .memory_bytes = budget, .batches_ahead = depth_ + 1, .batches = stream_elements(op->input, *shared_)};
+    HEADRACE_ASSIGN_OR_RETURN(
+        cache_, PipelineCache::open(cache->store, cache_identity(op_, *sources_.shards, replicas_), buffers_, options));
+  }
+  return {};
+}
+
 Status Pipeline::Impl::start(const std::optional<Position>& position) {
   HEADRACE_ASSIGN_OR_RETURN(sources_, open_sources(op_, shared_, &warnings_));
   HEADRACE_RETURN_IF_ERROR(make_threads());
-  if (const auto* devices = find_op<DeviceOp>(op_)) {
-    replicas_ = static_cast<int>(devices->devices.size());
-    depth_ = devices->options.depth;
+  HEADRACE_RETURN_IF_ERROR(open_devices());
+  make_page();
+  if (const auto* resident = find_op<ResidentOp>(op_)) {
+    resident_ = std::make_unique<ResidentBatches>(
+        resident->batches, resident->count,
+        [this](std::chrono::milliseconds timeout, Result<std::optional<Batch>>* fetched) {
+          return execute_for(timeout, fetched);
+        });
   }
+  if (position) HEADRACE_RETURN_IF_ERROR(check_resident());
   const RecordMap* const map = sources_.each.front().map.get();
   HEADRACE_RETURN_IF_ERROR(count_map_memory());
   const std::int64_t budget = memory_bytes_ == 0 ? 0 : memory_bytes_ - map_bytes_;
   skipped_ = std::make_unique<SkipLog>(read().max_skipped);
-  const auto* parse = find_op<ParseOp>(op_);
-  parser_ = parse != nullptr ? make_example_parser(parse->schema, buffers_) : make_records_parser(buffers_);
+  const std::optional<Schema> schema = parsed_schema(op_);
+  if (!schema && find_op<EnumerateOp>(op_) != nullptr) {
+    return invalid_argument("enumerate() needs parse() behind it: its numbers are a column beside the features");
+  }
+  parser_ = schema ? make_example_parser(*schema, buffers_) : make_records_parser(buffers_);
+
+  HEADRACE_RETURN_IF_ERROR(open_cache(budget));
 
   SourceContext context;
   context.shards = sources_.shards;
@@ -103,7 +142,9 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.priority = kReadPriority;
   context.skipped = skipped_.get();
   context.warnings = &warnings_;
-  context.probe = &read_probe_;
+  context.wait = &read_wait_;
+  context.probe = page_->add_stage("read");
+  read_probe_ = context.probe;
   context.inflate = &inflate_probes_;
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
@@ -121,11 +162,15 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     open_shards_ += std::min<std::int64_t>(source.options.cycle_length + source.options.shards_ahead,
                                            std::ssize(sources_.shards->files));
   }
-  stage_ = wire_stages(op_, context, sources_, [this](const RecordBatch& records, const std::stop_token& stop) {
-    return executor_->find_misfits(records, stop);
-  });
+  stage_ = wire_stages(
+      op_, context, sources_,
+      [this](const RecordBatch& records, const std::stop_token& stop) {
+        return executor_->find_misfits(records, stop);
+      },
+      cache_.get());
 
-  const auto* batch = find_op<BatchOp>(op_);
+  const Op* batching = batching_op(op_);
+  const auto* batch = batching != nullptr ? std::get_if<BatchOp>(&batching->arguments) : nullptr;
   ExecutorParts parts;
   parts.stage = stage_.get();
   parts.parser = parser_.get();
@@ -133,19 +178,21 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.buffers = buffers_.get();
   parts.work = work_.get();
   parts.shards = sources_.shards.get();
+  parts.read_wait = &read_wait_;
   parts.warnings = &warnings_;
   parts.trace = &trace_;
-  maps_ = std::make_unique<SliceMaps>(op_);
-  parts.maps = maps_.get();
+  parts.cache = cache_.get();
   parts.loader = loader_.get();
-  parts.read = &read_probe_;
-  parts.order = &order_probe_;
-  parts.parse = &parse_probe_;
-  parts.deliver = &deliver_probe_;
+  parts.read = context.probe;
+  parts.order = page_->add_stage("order");
+  parts.parse = page_->add_stage("parse");
+  parts.deliver = page_->add_stage("deliver");
+  maps_ = std::make_unique<SliceMaps>(op_, page_.get());
+  parts.maps = maps_.get();
   parts.replicas = replicas_;
-  parts.origin = parse != nullptr && parse->schema.origin;
-  parts.pins_records = parse != nullptr && parse->schema.has_views();
-  if (parse != nullptr && draws_numbers(parse->schema)) {
+  parts.origin = schema && schema->origin;
+  parts.pins_records = schema && schema->has_views();
+  if (schema && draws_numbers(*schema)) {
     const auto* shuffle = find_op<ShuffleOp>(op_);
     parts.draws.emplace();
     if (shuffle != nullptr) parts.draws->seed = static_cast<std::uint64_t>(shuffle->options.seed.value_or(0));
@@ -164,12 +211,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   };
   parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
   executor_ = std::make_unique<Executor>(parts);
-  feeds_ = std::make_unique<Feeds>(
-      replicas_, depth_ + 2, stall_seconds_,
-      [this](std::chrono::milliseconds timeout, Result<std::optional<Batch>>* fetched) {
-        return next_for(timeout, fetched);
-      },
-      &warnings_, executor_->stop_token());
+  make_feeds(parts.first_number);
 
   // From here on there are tasks, whose failures the executor gets.
   {
@@ -185,6 +227,33 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   }
   executor_->start();
   return {};
+}
+
+Status Pipeline::Impl::open_devices() {
+  const auto* op = find_op<DeviceOp>(op_);
+  if (op == nullptr) return {};
+  replicas_ = static_cast<int>(op->devices.size());
+  depth_ = op->options.depth;
+  HEADRACE_ASSIGN_OR_RETURN(OpenDevices opened,
+                            headrace::open_devices(op->devices, environment_cuda_library(), &warnings_));
+  if (opened.staging != nullptr) buffers_ = std::make_shared<BufferPool>(std::move(opened.staging));
+  targets_ = std::move(opened.targets);
+  return {};
+}
+
+void Pipeline::Impl::make_feeds(std::int64_t first_number) {
+  // What leads waits in the memory of its device; of the others' slices, one each is on the host. Who takes them from there are
+  // the feeds, whose waits are not those of a consumer.
+  const int max_lead = targets_.empty() ? depth_ + 2 : 1;
+  feeds_ = std::make_unique<Feeds>(
+      replicas_, max_lead, stall_seconds_,
+      [this](std::chrono::milliseconds timeout, Result<std::optional<Batch>>* fetched) {
+        return fetch_for(timeout, fetched);
+      },
+      &warnings_, targets_.empty() ? page_.get() : nullptr, executor_->stop_token());
+  if (targets_.empty()) return;
+  device_feeds_ = std::make_unique<DeviceFeeds>(std::move(targets_), depth_, first_number, feeds_.get(), page_.get(),
+                                                executor_->stop_token());
 }
 
 Status Pipeline::Impl::restore(const Position& position, const SourceContext& context) {

@@ -9,6 +9,7 @@
 #include "pipeline/pipeline_impl.h"
 #include "runtime/clock.h"
 #include "runtime/cpu_budget.h"
+#include "runtime/page_report.h"
 
 namespace headrace {
 namespace {
@@ -39,6 +40,7 @@ void Pipeline::Impl::close() {
   if (closed_) return;
   closed_ = true;
   if (executor_) executor_->stop();
+  if (device_feeds_) device_feeds_->close();
   for (OpenSource& source : sources_.each) source.stop.request_stop();
   if (work_) work_->close();
   if (io_) io_->close();
@@ -47,17 +49,32 @@ void Pipeline::Impl::close() {
   stage_.reset();
   blocks_.set_budget(1);
   buffers_->drop_free();
+  if (page_) page_->hide();
 }
 
-Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
-  const Result<Wait> waited = or_no_memory([&]() -> Result<Wait> { return take_for(timeout, batch); });
+template <class Value>
+Wait Pipeline::Impl::or_give_up(const std::function<Wait()>& wait, Result<std::optional<Value>>* value) {
+  const Result<Wait> waited = or_no_memory([&]() -> Result<Wait> { return wait(); });
   if (waited.ok()) return *waited;
   executor_->give_up(waited.status());
-  *batch = waited.status();
+  *value = waited.status();
   return Wait::kReady;
 }
 
-Wait Pipeline::Impl::take_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
+Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
+  waits_->begin();
+  const Wait outcome = device_feeds_ ? or_give_up([&] { return device_feeds_->next_for(timeout, batch); }, batch)
+                                     : fetch_for(timeout, batch);
+  if (outcome == Wait::kReady) waits_->end(batch->ok() && (*batch)->has_value());
+  return outcome;
+}
+
+Wait Pipeline::Impl::fetch_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
+  return or_give_up([&] { return resident_ ? resident_->next_for(timeout, batch) : execute_for(timeout, batch); },
+                    batch);
+}
+
+Wait Pipeline::Impl::execute_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
   Result<std::optional<Delivery>> taken = std::optional<Delivery>();
   if (executor_->next_for(timeout, &taken) == Wait::kTimeout) return Wait::kTimeout;
   if (!taken.ok()) {
@@ -72,6 +89,7 @@ Wait Pipeline::Impl::take_for(std::chrono::milliseconds timeout, Result<std::opt
     if (delivery.whole) {
       epoch_ = delivery.batch.epoch;
       ++batches_;
+      show_position();
       journal_->deliver(std::move(delivery.state), delivery.batch.epoch);
     }
     *batch = std::optional<Batch>(std::move(delivery.batch));
@@ -85,11 +103,12 @@ Wait Pipeline::Impl::next_slice_for(int replica, std::chrono::milliseconds timeo
     *slice = invalid_argument("replica=" + std::to_string(replica) + " must be below " + std::to_string(replicas_));
     return Wait::kReady;
   }
-  const Result<Wait> waited = or_no_memory([&]() -> Result<Wait> { return feeds_->next_for(replica, timeout, slice); });
-  if (waited.ok()) return *waited;
-  executor_->give_up(waited.status());
-  *slice = waited.status();
-  return Wait::kReady;
+  return or_give_up(
+      [&] {
+        return device_feeds_ ? device_feeds_->next_slice_for(replica, timeout, slice)
+                             : feeds_->next_for(replica, timeout, slice);
+      },
+      slice);
 }
 
 void Pipeline::Impl::settle_position() {
@@ -107,9 +126,18 @@ void Pipeline::Impl::follow_cpus() {
   work_->set_max_running(cpus);
 }
 
+Status Pipeline::Impl::check_resident() const {
+  if (!resident_) return {};
+  return invalid_argument("resident(): a stream that is not read has no position");
+}
+
 Result<Position> Pipeline::Impl::position(int back) const {
-  const int backlog = feeds_->backlog();
+  HEADRACE_RETURN_IF_ERROR(check_resident());
+  // The feeds of devices are ahead of who reads them; a batch that a failure cut short counts for neither.
+  const std::int64_t next_number = device_feeds_ ? device_feeds_->next_number() : 0;
+  int backlog = feeds_->backlog();
   MutexLock lock(position_mutex_);
+  if (device_feeds_) backlog = static_cast<int>(std::max<std::int64_t>(0, batches_ - next_number));
   HEADRACE_ASSIGN_OR_RETURN(Position position, journal_->position(back + backlog));
   position.format = 1;
   position.stream_version = read().stream_version;
@@ -122,7 +150,7 @@ std::optional<std::int64_t> Pipeline::Impl::cardinality() const { return stream_
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};
-  const std::int64_t records = blocks_.bytes_in_use();
+  const std::int64_t records = blocks_.bytes_in_use() + (cache_ != nullptr ? cache_->memory_bytes() : 0);
   if (map_bytes_ + records + (depth_ + 1) * batch_bytes <= memory_bytes_) return {};
   return too_little_memory(records, batch_bytes);
 }
@@ -136,11 +164,11 @@ Status Pipeline::Impl::check_gathered_memory() const {
     if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) gathered += shuffle->options.buffer_size;
     if (const auto* cut = std::get_if<BatchOp>(&op->arguments)) batch = cut->options.size;
   }
-  // What comes is taken to be like the `records` that were read, whose mean may be off by 3 / sqrt(records) where sizes are skewed;
-  // memory comes in sizes a fifth or less too large.
+  // What comes is taken to be like the `records` that were read, whose mean may be off by 3 / sqrt(records) where sizes are
+  // skewed; memory comes in sizes a fifth or less too large.
   const auto records =
-      static_cast<double>(std::max<std::int64_t>(1, read_probe_.records.load(std::memory_order_relaxed)));
-  const auto bytes = static_cast<double>(read_probe_.bytes.load(std::memory_order_relaxed));
+      static_cast<double>(std::max<std::int64_t>(1, read_probe_->records.load(std::memory_order_relaxed)));
+  const auto bytes = static_cast<double>(read_probe_->bytes.load(std::memory_order_relaxed));
   const double each = bytes / records * (1.2 + 3 / std::sqrt(records));
   return too_little_memory(static_cast<std::int64_t>(each * static_cast<double>(gathered + batch)),
                            static_cast<std::int64_t>(each * static_cast<double>(batch)));
@@ -156,24 +184,22 @@ Status Pipeline::Impl::too_little_memory(std::int64_t record_bytes, std::int64_t
               " batches need " + std::to_string(smallest)};
 }
 
+void Pipeline::Impl::show_position() {
+  StatusWords& words = page_->words();
+  words.epoch.store(epoch_, std::memory_order_relaxed);
+  words.batches.store(batches_, std::memory_order_relaxed);
+  words.record_bytes.store(blocks_.bytes_in_use(), std::memory_order_relaxed);
+  words.batch_bytes.store(executor_->ready_bytes(), std::memory_order_relaxed);
+}
+
 Report Pipeline::Impl::report() const {
   Report report;
-  const auto add_stage = [&report](const std::string& name, const StageProbe& probe) {
-    constexpr double kSeconds = 1e-9;
-    report.stages.push_back({name, static_cast<double>(probe.busy_ns.load()) * kSeconds,
-                             static_cast<double>(probe.starved_ns.load()) * kSeconds,
-                             static_cast<double>(probe.blocked_ns.load()) * kSeconds, probe.records.load(),
-                             probe.bytes.load()});
-  };
-  add_stage("read", read_probe_);
-  add_stage("order", order_probe_);
-  add_stage("parse", parse_probe_);
-  for (const SliceMaps::Map& map : maps_->maps()) add_stage("map " + map.options.name, map.probe);
-  {
-    MutexLock lock(counted_mutex_);
-    for (const auto& [name, probe] : counted_maps_) add_stage("map " + name, probe);
-  }
-  add_stage("deliver", deliver_probe_);
+  for (const auto& [name, probe] : page_->stages()) report.stages.push_back(stage_report(name, *probe));
+  if (cache_ != nullptr) report.stages.push_back(stage_report("cache", cache_->probe()));
+  // Which has its place on the page before the functions of map(), however many these are.
+  const auto deliver = std::find_if(report.stages.begin(), report.stages.end(),
+                                    [](const StageReport& stage) { return stage.name == "deliver"; });
+  std::rotate(deliver, deliver + 1, report.stages.end());
   report.transforms = parser_->transform_reports();
   for (std::size_t format = 0; format < inflate_probes_.size(); ++format) {
     const InflateProbe& probe = inflate_probes_[format];
@@ -194,6 +220,8 @@ Report Pipeline::Impl::report() const {
   report.skipped_misfits = skipped_->misfits();
   report.skipped_regions = skipped_->first();
   report.consumer_wait_seconds = report.stages.back().starved_seconds;
+  report.waits = wait_reports(page_->words().waits);
+  report.replicas = replica_reports(page_->words());
   report.threads = threads_;
   report.io = "engine";
   for (const OpenSource& source : sources_.each) {
@@ -211,9 +239,10 @@ Report Pipeline::Impl::report() const {
 
 void Pipeline::Impl::count_map(const std::string& name, std::int64_t busy_ns, std::int64_t rows) {
   MutexLock lock(counted_mutex_);
-  StageProbe& probe = counted_maps_[name];
-  probe.busy_ns.fetch_add(busy_ns, std::memory_order_relaxed);
-  probe.add(rows, 0);
+  StageProbe*& probe = counted_maps_[name];
+  if (probe == nullptr) probe = page_->add_stage("map " + name);
+  probe->busy_ns.fetch_add(busy_ns, std::memory_order_relaxed);
+  probe->add(rows, 0);
 }
 
 Pipeline::Pipeline(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -273,6 +302,8 @@ Wait Pipeline::next_slice_for(int replica, std::chrono::milliseconds timeout, Re
 int Pipeline::replicas() const { return impl_->replicas(); }
 
 std::optional<std::int64_t> Pipeline::cardinality() const { return impl_->cardinality(); }
+
+bool Pipeline::has_position() const { return impl_->check_resident().ok(); }
 
 Result<Position> Pipeline::position(int back) const {
   HEADRACE_RETURN_IF_ERROR(impl_->check_process());

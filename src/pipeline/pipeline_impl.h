@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,16 +14,20 @@
 
 #include "batch/batch_stage.h"
 #include "batch/position_journal.h"
+#include "device/device_feeds.h"
 #include "device/feeds.h"
+#include "device/open_devices.h"
 #include "headrace/pipeline.h"
 #include "headrace/report.h"
 #include "pipeline/dataset_state.h"
 #include "pipeline/executor.h"
 #include "pipeline/op.h"
 #include "pipeline/open_sources.h"
+#include "pipeline/resident_batches.h"
 #include "record/record_map.h"
 #include "record/source.h"
 #include "runtime/fork.h"
+#include "runtime/status_page.h"
 #include "tensor/buffer_pool.h"
 
 namespace headrace {
@@ -41,6 +46,8 @@ class Pipeline::Impl {
   Result<Position> position(int back) const;
   std::optional<std::int64_t> cardinality() const;
   int replicas() const { return replicas_; }
+  /// kInvalidArgument behind resident(), where a stream has no position.
+  Status check_resident() const;
   void close();
 
   Report report() const;
@@ -50,16 +57,26 @@ class Pipeline::Impl {
   Status check_process() const;
 
  private:
-  Wait take_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
+  /// wait(), or no_memory(), which then is the end of the stream.
+  template <class Value>
+  Wait or_give_up(const std::function<Wait()>& wait, Result<std::optional<Value>>* value);
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
+  Status open_devices();
+  void make_feeds(std::int64_t first_number);
   Status count_map_memory();
   const ReadOptions& read() const { return read_options(op_); }
+  /// The next one for all replicas, of the executor or a resident one.
+  Wait fetch_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   Status make_threads();
+  void make_page();
+  Status open_cache(std::int64_t budget);
   Status restore(const Position& position, const SourceContext& context);
+  Wait execute_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   void settle_position();
   /// As many tasks at once as there are CPUs now. The sequencer's thread.
   void follow_cpus();
+  void show_position() HEADRACE_REQUIRES(position_mutex_);
   /// With the first batch, while its records are there.
   Status check_memory(std::int64_t batch_bytes) const;
   /// While records are gathered for the first batch, of which there may be too many.
@@ -75,9 +92,10 @@ class Pipeline::Impl {
   bool follows_cpus_ = false;  // nobody has set a number of threads
   int replicas_ = 1;
   int depth_ = 2;
-  std::int64_t memory_bytes_ = 0;  // 0 = no limit
-  std::int64_t map_bytes_ = 0;     // of it, for the maps of global shuffles
-  std::int64_t open_shards_ = 0;   // at once, at most
+  std::vector<DeviceTarget> targets_;  // empty when all devices are the host's; moved on by make_feeds()
+  std::int64_t memory_bytes_ = 0;      // 0 = no limit
+  std::int64_t map_bytes_ = 0;         // of it, for the maps of global shuffles
+  std::int64_t open_shards_ = 0;       // at once, at most
   double stall_seconds_ = 30;
 
   // own synchronisation
@@ -85,7 +103,9 @@ class Pipeline::Impl {
   std::int64_t next_look_ns_ = 0;  // at the CPUs; the sequencer's
   WarningLog warnings_;
   std::unique_ptr<SkipLog> skipped_;
-  StageProbe read_probe_, order_probe_, parse_probe_, deliver_probe_;
+  std::unique_ptr<StatusPage> page_;
+  const StageProbe* read_probe_ = nullptr;
+  ReadWait read_wait_;
   InflateProbes inflate_probes_;
   TraceRing trace_;
   std::shared_ptr<BufferPool> buffers_ = std::make_shared<BufferPool>();
@@ -93,13 +113,17 @@ class Pipeline::Impl {
   std::unique_ptr<RecordLoader> loader_;
   std::unique_ptr<TaskGroup> work_;
   std::unique_ptr<TaskGroup> io_;
-  std::unique_ptr<BatchStage> stage_;  // the sequencer's alone
+  std::unique_ptr<PipelineCache> cache_;  // null without cache()
+  std::unique_ptr<BatchStage> stage_;     // the sequencer's alone
   std::unique_ptr<BatchParser> parser_;
   std::unique_ptr<SliceMaps> maps_;
   mutable Mutex counted_mutex_;
-  std::map<std::string, StageProbe> counted_maps_ HEADRACE_GUARDED_BY(counted_mutex_);  // of count_map()
+  std::map<std::string, StageProbe*> counted_maps_ HEADRACE_GUARDED_BY(counted_mutex_);  // of count_map()
+  std::optional<WaitMeter> waits_;                                                       // of next_for()
   std::unique_ptr<Executor> executor_;
+  std::unique_ptr<ResidentBatches> resident_;  // null without resident()
   std::unique_ptr<Feeds> feeds_;
+  std::unique_ptr<DeviceFeeds> device_feeds_;  // null when batches stay in host memory
 
   mutable Mutex position_mutex_;
   std::optional<PositionJournal> journal_ HEADRACE_GUARDED_BY(position_mutex_);

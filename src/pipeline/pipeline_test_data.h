@@ -11,25 +11,9 @@
 #include "headrace/example.h"
 #include "headrace/pipeline.h"
 #include "headrace/records.h"
+#include "support/temporary_folder.h"
 
 namespace headrace {
-
-/// A folder that goes away with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headrace-test-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// One Example: int64 "id", float "x" = id / 2, bytes "s" = id as text.
 inline std::string example(std::int64_t id) {

@@ -23,20 +23,25 @@ Result<std::vector<void*>> columns_of(const MapOptions& options, const Slice& sl
 
 }  // namespace
 
-SliceMaps::SliceMaps(const std::shared_ptr<const Op>& last) {
+SliceMaps::SliceMaps(const std::shared_ptr<const Op>& last, StatusPage* page) {
+  bool is_behind = false;
   for (const Op* op : ops_in_order(last)) {
-    if (const auto* map = std::get_if<MapOp>(&op->arguments)) maps_.emplace_back().options = map->options;
+    is_behind |= std::holds_alternative<CacheOp>(op->arguments);
+    const auto* map = std::get_if<MapOp>(&op->arguments);
+    if (map != nullptr) maps_.push_back({map->options, page->add_stage("map " + map->options.name)});
+    if (!is_behind) behind_ = maps_.size();
   }
 }
 
-Status SliceMaps::apply(std::vector<Slice>* slices) {
-  for (Map& map : maps_) {
-    const ProbeTimer timer(map.probe.busy_ns);
+Status SliceMaps::apply(std::size_t first, std::size_t end, std::vector<Slice>* slices) {
+  for (std::size_t i = first; i < end; ++i) {
+    const Map& map = maps_[i];
+    const ProbeTimer timer(map.probe->busy_ns);
     for (const Slice& slice : *slices) {
       HEADRACE_ASSIGN_OR_RETURN(const std::vector<void*> columns, columns_of(map.options, slice));
       const int answer = map.options.function(slice.rows, columns.data());
       if (answer != 0) return refuse(map.options, "the function returned " + std::to_string(answer));
-      map.probe.add(slice.rows, 0);
+      map.probe->add(slice.rows, 0);
     }
   }
   return {};

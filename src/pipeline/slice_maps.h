@@ -2,35 +2,35 @@
 // at once.
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "headrace/batch.h"
 #include "pipeline/op.h"
-#include "runtime/probe.h"
+#include "runtime/status_page.h"
 
 namespace headrace {
 
 class SliceMaps {
  public:
-  explicit SliceMaps(const std::shared_ptr<const Op>& last);
+  SliceMaps(const std::shared_ptr<const Op>& last, StatusPage* page);
 
   bool empty() const { return maps_.empty(); }
-  /// In the order of the steps, slice after slice; kInvalidArgument at the first function that does not return 0 or cannot
-  /// have one of its columns.
-  Status apply(std::vector<Slice>* slices);
-
-  struct Map {
-    MapOptions options;
-    StageProbe probe;
-  };
-  /// What they cost up to now.
-  const std::deque<Map>& maps() const { return maps_; }
+  /// Those that stand before cache(), or all where there is none: in the order of the steps, slice after slice;
+  /// kInvalidArgument at the first function that does not return 0 or cannot have one of its columns.
+  Status apply(std::vector<Slice>* slices) { return apply(0, behind_, slices); }
+  /// The others.
+  Status apply_behind_cache(std::vector<Slice>* slices) { return apply(behind_, maps_.size(), slices); }
 
  private:
-  std::deque<Map> maps_;  // probes cannot be moved
+  struct Map {
+    MapOptions options;
+    StageProbe* probe;
+  };
+  Status apply(std::size_t first, std::size_t end, std::vector<Slice>* slices);
+
+  std::vector<Map> maps_;
+  std::size_t behind_ = 0;  // the first that stands behind cache()
 };
 
 }  // namespace headrace

@@ -17,8 +17,13 @@ namespace {
 // datasets first, so that saved positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(const SourceContext& context, const OpenSources& sources, bool skips_misfits, FindMisfits find_misfits)
-      : context_(context), sources_(sources), skips_misfits_(skips_misfits), find_misfits_(std::move(find_misfits)) {}
+  Wiring(const SourceContext& context, const OpenSources& sources, bool skips_misfits, FindMisfits find_misfits,
+         BatchCache* cache)
+      : context_(context),
+        sources_(sources),
+        skips_misfits_(skips_misfits),
+        find_misfits_(std::move(find_misfits)),
+        cache_(cache) {}
 
   void add_all(const std::shared_ptr<const Op>& last) {
     const std::vector<const Op*> ops = ops_in_order(last);
@@ -30,6 +35,7 @@ class Wiring {
     } else {
       next = add_source(ops);
     }
+    parsed_batches_ = batching_op(last);
     for (; next < ops.size(); ++next) add(*ops[next], next + 1 < ops.size() ? ops[next + 1] : nullptr);
   }
 
@@ -121,11 +127,27 @@ class Wiring {
       }
     } else if (const auto* batch = std::get_if<BatchOp>(&op.arguments)) {
       ++stage_id_;
-      batches_ =
-          make_batch(context(), std::move(records_), batch->options.size, batch->options.drop_remainder, find_misfits_);
+      batches_ = make_batch(context(), std::move(records_), batch->options.size, batch->options.drop_remainder,
+                            &op == parsed_batches_ ? find_misfits_ : nullptr);
+      if (numbers_of_rows_) {
+        batches_ = make_enumerate(context(), std::move(batches_), *numbers_of_rows_, Enumerate::kRows);
+      }
     } else if (const auto* bucket = std::get_if<BucketOp>(&op.arguments)) {
       ++stage_id_;
       batches_ = make_bucket_batches(context(), std::move(records_), bucket->options);
+    } else if (std::holds_alternative<UnbatchOp>(op.arguments)) {
+      ++stage_id_;
+      records_ = make_unbatch(context(), std::move(batches_));
+    } else if (std::holds_alternative<CacheOp>(op.arguments)) {
+      ++stage_id_;
+      batches_ = make_cache(context(), std::move(batches_), cache_);
+    } else if (const auto* enumerate = std::get_if<EnumerateOp>(&op.arguments)) {
+      ++stage_id_;
+      if (records_) {
+        numbers_of_rows_ = enumerate->start;
+      } else {
+        batches_ = make_enumerate(context(), std::move(batches_), enumerate->start, Enumerate::kBatches);
+      }
     }
   }
 
@@ -156,6 +178,9 @@ class Wiring {
   const OpenSources& sources_;
   const bool skips_misfits_;
   const FindMisfits find_misfits_;
+  BatchCache* const cache_;                      // of cache(); else null
+  const Op* parsed_batches_ = nullptr;           // makes the batches that are parsed
+  std::optional<std::int64_t> numbers_of_rows_;  // an enumerate() that counts the rows of the batches to come
   std::size_t next_source_ = 0;
   std::int64_t source_records_ = -1;  // of the chain that is wired; -1 = not known, which no step of it needs
   std::unique_ptr<RecordStage> records_;
@@ -167,10 +192,10 @@ class Wiring {
 }  // namespace
 
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
-                                        const OpenSources& sources, FindMisfits find_misfits) {
+                                        const OpenSources& sources, FindMisfits find_misfits, BatchCache* cache) {
   const bool skips_misfits = read_options(last).on_mismatch == OnMismatch::kSkip;
   if (!skips_misfits || find_op<ParseOp>(last) == nullptr) find_misfits = nullptr;
-  Wiring wiring(context, sources, skips_misfits, std::move(find_misfits));
+  Wiring wiring(context, sources, skips_misfits, std::move(find_misfits), cache);
   wiring.add_all(last);
   return wiring.finish();
 }

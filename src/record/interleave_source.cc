@@ -228,6 +228,11 @@ Status InterleaveSource::wait(const std::stop_token& stop) {
   shared_->waits_for_any = any;
   shared_->waits_for_shard = slots_[current_].stream->shard();
   shared_->waits_for_records = wanted;
+  ReadWait* const told = shared_->context.wait;
+  if (told != nullptr) {
+    told->file_position = static_cast<std::int64_t>(slots_[current_].stream->file_position());
+    told->shard = slots_[current_].stream->shard();
+  }
   const bool ready = shared_->changed.wait(shared_->mutex, stop, [this, any, wanted] {
     if (!any) return slots_[current_].stream->ready(wanted);
     return std::any_of(slots_.begin(), slots_.end(),
@@ -235,6 +240,7 @@ Status InterleaveSource::wait(const std::stop_token& stop) {
   });
   shared_->waits_for_any = false;
   shared_->waits_for_shard = -1;
+  if (told != nullptr) told->shard = -1;
   return ready ? Status() : cancelled("stopped while waiting for records");
 }
 

@@ -108,6 +108,7 @@ void ShardStream::run(bool may_wait) {
     const std::int64_t begin_ns = now_ns();
     next.step = read(may_wait, &next.piece);
     const std::int64_t read_ns = now_ns() - begin_ns;
+    if (reader_) file_position_.store(reader_->file_position(), std::memory_order_relaxed);
     // A read that may wait does little else, except for what it inflates.
     const std::int64_t inflate_ns = count_inflated();
     const std::int64_t busy_ns = may_wait ? std::min(read_ns, inflate_ns) : read_ns;

@@ -6,6 +6,7 @@
 // one when half of what was there is gone. So neither side wakes the other for every large record. Tasks hold the stream by shared_ptr, so the source may be gone before they end; abandon() makes them end soon.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -54,6 +55,8 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   void abandon() HEADRACE_EXCLUDES(shared_->mutex);
 
   std::uint32_t shard() const { return shard_; }
+  /// Bytes of the file that the reader has used.
+  std::uint64_t file_position() const { return file_position_.load(std::memory_order_relaxed); }
 
  private:
   struct Waiting {
@@ -79,6 +82,7 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   std::optional<RecordLocator> locator_;
   std::optional<ShardReader> reader_;  // once the locator has nothing more to do
   InflateCost counted_;                // of reader_
+  std::atomic<std::uint64_t> file_position_{0};
   // guarded by shared_->mutex
   std::deque<Waiting> waiting_ HEADRACE_GUARDED_BY(shared_->mutex);
   std::int64_t waiting_blocks_ HEADRACE_GUARDED_BY(shared_->mutex) = 0;

@@ -16,6 +16,7 @@
 #include "headrace/dataset.h"
 #include "record/file_record.h"
 #include "record/known_lengths.h"
+#include "record/read_wait.h"
 #include "record/record_stage.h"
 #include "record/shard_part.h"
 #include "record/skip_log.h"
@@ -55,6 +56,7 @@ struct SourceContext {
   SkipLog* skipped = nullptr;
   WarningLog* warnings = nullptr;
   StageProbe* probe = nullptr;                      ///< "read"
+  ReadWait* wait = nullptr;                         ///< or null: nobody asks
   InflateProbes* inflate = nullptr;                 ///< or null: nobody asks
   std::shared_ptr<KnownLengths> lengths = nullptr;  ///< of shards walked once (late_reading)
   RecordLoader* loader = nullptr;                   ///< whose open shards a global shuffle reads

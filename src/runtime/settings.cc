@@ -33,6 +33,7 @@ Result<std::vector<Setting>> environment() {
   add("HEADRACE_REMOTE_TIMEOUT", std::to_string(remote_timeout));
   add("HEADRACE_REMOTE_ATTEMPTS", std::to_string(remote_attempts));
   add("HEADRACE_TF_ROUTE", std::move(tf_route));
+  add("HEADRACE_CUDA_LIBRARY", environment_cuda_library());
   return settings;
 }
 

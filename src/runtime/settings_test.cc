@@ -19,6 +19,7 @@ std::string shown(const std::string& name) {
 TEST(Settings, DefaultsAndWhatTheEnvironmentSays) {
   EXPECT_EQ(shown("HEADRACE_MEMORY_LIMIT"), "none by default");
   EXPECT_EQ(shown("HEADRACE_STALL_SECONDS"), "30 by default");
+  EXPECT_EQ(shown("HEADRACE_CUDA_LIBRARY"), "libcuda.so.1 by default");
   setenv("HEADRACE_THREADS", "3", 1);
   setenv("HEADRACE_MEMORY_LIMIT", "2K", 1);
   setenv("HEADRACE_CPU", "", 1);  // as if it were not set

@@ -11,9 +11,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "batch/record_batch.h"
 #include "headrace/batch.h"
 #include "headrace/report.h"
 #include "headrace/schema.h"
@@ -52,6 +54,7 @@ struct ParseInput {
   std::vector<std::int64_t> replica_rows;  ///< rows of each replica; the sum is rows.size()
   std::shared_ptr<const void> pin;         ///< keeps the rows readable; columns of views (Feature::view) hold it
   std::vector<RowOrigin> origins;          ///< one per row when the schema asks for origin, else empty
+  std::optional<RowNumbers> numbers;       ///< when the schema asks for the index of each row
   std::vector<std::uint64_t> row_keys;  ///< one per row when a feature draws random numbers, see row_keys.h; else empty
   bool finds_all_misfits = false;       ///< go on behind a row that does not fit, so that misfits() can tell of all
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
 #include <new>
 #include <utility>
@@ -13,88 +12,78 @@
 #include "base/pages.h"
 #include "runtime/fork.h"
 #include "runtime/mutex.h"
+#include "tensor/size_class.h"
 
 namespace headrace {
 namespace {
 
-// Four classes per doubling from 256 bytes to 512 GiB: at most a quarter of a buffer is slack. What is larger is not even
-// asked for: no machine has it.
-constexpr std::size_t kSmallestClass = 256;
-constexpr std::size_t kClasses = 4 * 31 + 1;
 // From here on a buffer is made of huge pages where the system has them: a first touch costs 1 fault instead of 512.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 // A buffer that lay unused while this many others were handed out goes back to the system.
 constexpr std::uint64_t kWindow = 256;
 
-std::size_t class_of(std::size_t bytes) {
-  if (bytes <= kSmallestClass) return 0;
-  const std::size_t last = bytes - 1;
-  const int doubling = static_cast<int>(std::bit_width(last)) - 1;  // 2^doubling <= last
-  const std::size_t quarter = (last >> (doubling - 2)) & 3;
-  return static_cast<std::size_t>(doubling - 8) * 4 + quarter + 1;
-}
+class SystemMemory : public HostMemory {
+ public:
+  explicit SystemMemory(std::size_t alignment) : alignment_(alignment) {}
+  std::uint8_t* allocate(std::size_t bytes) override {
+    const bool huge = bytes >= kHugePage;
+    std::uint8_t* const memory = allocate_memory(bytes, huge ? kHugePage : alignment_);
+    // Advice only: without huge pages the memory is as good, just slower on first touch.
+    if (memory != nullptr && huge) (void)::madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+  }
+  void free(std::uint8_t* data, std::size_t bytes) override { free_memory(data, bytes); }
 
-std::size_t class_bytes(std::size_t size_class) {
-  if (size_class == 0) return kSmallestClass;
-  const std::size_t doubling = (size_class - 1) / 4 + 8;
-  const std::size_t quarter = (size_class - 1) % 4 + 1;
-  return (std::size_t{1} << doubling) + (quarter << (doubling - 2));
-}
-
-std::uint8_t* allocate(std::size_t bytes) {
-  const bool huge = bytes >= kHugePage;
-  std::uint8_t* const memory = allocate_memory(bytes, huge ? kHugePage : kColumnAlignment);
-  // Advice only: without huge pages the memory is as good, just slower on first touch.
-  if (memory != nullptr && huge) (void)::madvise(memory, bytes, MADV_HUGEPAGE);
-  return memory;
-}
+ private:
+  const std::size_t alignment_;
+};
 
 struct FreeBlock {
   std::uint8_t* data;
   std::uint64_t freed_at;  ///< value of State::acquired
 };
-using FreeLists = std::array<std::vector<FreeBlock>, kClasses>;
+using FreeLists = std::array<std::vector<FreeBlock>, kSizeClasses>;
 
-void free_all(const FreeLists& lists) {
-  for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
-    for (const FreeBlock& block : lists[size_class]) free_memory(block.data, class_bytes(size_class));
-  }
-}
+struct Unused {
+  std::uint8_t* data;
+  std::size_t bytes;
+};
 
 }  // namespace
 
 struct BufferPool::State {
-  explicit State(std::int64_t most_free_bytes) : most_free(most_free_bytes) {}
+  State(std::shared_ptr<HostMemory> from, std::int64_t most_free_bytes)
+      : memory(std::move(from)), most_free(most_free_bytes) {}
   ~State() { free_all(free); }
 
   /// A recycled block of the class, or null.
   std::uint8_t* take(std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
-    std::vector<std::pair<std::uint8_t*, std::size_t>> unused;
+    std::vector<Unused> unused;
     std::uint8_t* data = nullptr;
     {
       MutexLock lock(mutex);
       if (++acquired % kWindow == 0) collect_unused(&unused);
-      bytes_in_use += static_cast<std::int64_t>(class_bytes(size_class));
+      bytes_in_use += static_cast<std::int64_t>(size_class_bytes(size_class));
       std::vector<FreeBlock>& list = free[size_class];
       if (!list.empty()) {
         data = list.back().data;  // the warmest
         list.pop_back();
-        bytes_free -= static_cast<std::int64_t>(class_bytes(size_class));
+        bytes_free -= static_cast<std::int64_t>(size_class_bytes(size_class));
       }
     }
-    for (const auto& [block, bytes] : unused) free_memory(block, bytes);
+    for (const Unused& block : unused) memory->free(block.data, block.bytes);
     return data;
   }
 
   void give_back(std::uint8_t* data, std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
     {
       MutexLock lock(mutex);
-      const auto bytes = static_cast<std::int64_t>(class_bytes(size_class));
+      const auto bytes = static_cast<std::int64_t>(size_class_bytes(size_class));
       bytes_in_use -= bytes;
       if (data == nullptr) return;
       if (bytes <= most_free - bytes_free && keep({data, acquired}, size_class)) return;
     }
-    free_memory(data, class_bytes(size_class));
+    memory->free(data, size_class_bytes(size_class));
   }
 
   // False where there is no memory for its place in the list.
@@ -104,8 +93,14 @@ struct BufferPool::State {
     } catch (const std::bad_alloc&) {
       return false;
     }
-    bytes_free += static_cast<std::int64_t>(class_bytes(size_class));
+    bytes_free += static_cast<std::int64_t>(size_class_bytes(size_class));
     return true;
+  }
+
+  void free_all(const FreeLists& lists) const {
+    for (std::size_t size_class = 0; size_class < kSizeClasses; ++size_class) {
+      for (const FreeBlock& block : lists[size_class]) memory->free(block.data, size_class_bytes(size_class));
+    }
   }
 
   void drop_free() HEADRACE_EXCLUDES(mutex) {
@@ -119,24 +114,25 @@ struct BufferPool::State {
   }
 
   // Lists are stacks, so what was not needed lies at the bottom with the oldest stamps.
-  void collect_unused(std::vector<std::pair<std::uint8_t*, std::size_t>>* unused) HEADRACE_REQUIRES(mutex) {
+  void collect_unused(std::vector<Unused>* unused) HEADRACE_REQUIRES(mutex) {
     const std::uint64_t now = acquired;
     std::size_t blocks = 0;
     for (const std::vector<FreeBlock>& list : free) blocks += list.size();
     unused->reserve(blocks);  // what is on neither list is lost
-    for (std::size_t size_class = 0; size_class < kClasses; ++size_class) {
+    for (std::size_t size_class = 0; size_class < kSizeClasses; ++size_class) {
       std::vector<FreeBlock>& list = free[size_class];
       const auto kept = std::find_if(list.begin(), list.end(),
                                      [now](const FreeBlock& block) { return block.freed_at + kWindow > now; });
       for (auto block = list.begin(); block != kept; ++block) {
-        unused->emplace_back(block->data, class_bytes(size_class));
+        unused->push_back({block->data, size_class_bytes(size_class)});
       }
-      bytes_free -= static_cast<std::int64_t>(class_bytes(size_class)) * (kept - list.begin());
+      bytes_free -= static_cast<std::int64_t>(size_class_bytes(size_class)) * (kept - list.begin());
       list.erase(list.begin(), kept);
     }
   }
 
   const BirthProcess birth;
+  const std::shared_ptr<HostMemory> memory;
   const std::int64_t most_free;
   mutable Mutex mutex;
   FreeLists free HEADRACE_GUARDED_BY(mutex);
@@ -168,15 +164,21 @@ class PooledBuffer : public Buffer {
 
 }  // namespace
 
-BufferPool::BufferPool() : BufferPool(std::numeric_limits<std::int64_t>::max()) {}
+std::shared_ptr<HostMemory> system_memory(std::size_t alignment) { return std::make_shared<SystemMemory>(alignment); }
 
-BufferPool::BufferPool(std::int64_t most_free_bytes) : state_(std::make_shared<State>(most_free_bytes)) {}
+BufferPool::BufferPool() : BufferPool(system_memory()) {}
+
+BufferPool::BufferPool(std::shared_ptr<HostMemory> memory)
+    : state_(std::make_shared<State>(std::move(memory), std::numeric_limits<std::int64_t>::max())) {}
+
+BufferPool::BufferPool(std::int64_t most_free_bytes)
+    : state_(std::make_shared<State>(system_memory(), most_free_bytes)) {}
 
 BufferPtr BufferPool::acquire(std::size_t bytes) {
-  const std::size_t size_class = class_of(bytes);
-  if (size_class >= kClasses) return nullptr;
+  const std::size_t size_class = size_class_of(bytes);
+  if (size_class >= kSizeClasses) return nullptr;
   std::uint8_t* data = state_->take(size_class);
-  if (data == nullptr) data = allocate(class_bytes(size_class));
+  if (data == nullptr) data = state_->memory->allocate(size_class_bytes(size_class));
   if (data == nullptr) {
     state_->give_back(nullptr, size_class);
     return nullptr;

@@ -15,9 +15,24 @@ namespace headrace {
 /// Alignment of every column. TensorFlow aborts the process below 64.
 constexpr std::size_t kColumnAlignment = 256;
 
+/// Where a pool's memory comes from. All calls may be concurrent.
+class HostMemory {
+ public:
+  virtual ~HostMemory() = default;
+  /// Aligned to kColumnAlignment; null when there is none.
+  virtual std::uint8_t* allocate(std::size_t bytes) = 0;
+  /// `data` is what allocate(bytes) gave.
+  virtual void free(std::uint8_t* data, std::size_t bytes) = 0;
+};
+
+/// The system's memory, every piece aligned to `alignment` (a power of 2, up to 2 MiB); from 2 MiB on in huge pages where the
+/// system has them.
+std::shared_ptr<HostMemory> system_memory(std::size_t alignment = kColumnAlignment);
+
 class BufferPool {
  public:
   BufferPool();
+  explicit BufferPool(std::shared_ptr<HostMemory> memory);
   /// Keeps at most so many bytes on its free lists; what comes back beyond that goes to the system.
   explicit BufferPool(std::int64_t most_free_bytes);
 

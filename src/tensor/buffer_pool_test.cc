@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -79,6 +80,44 @@ TEST(BufferPool, ABufferOutlivesItsPool) {
   pool.reset();
   std::memset(buffer->data(), 1, buffer->size());
   buffer.reset();
+}
+
+// Refuses what would go beyond `most` bytes, and notes what is out.
+class CountedMemory : public HostMemory {
+ public:
+  std::uint8_t* allocate(std::size_t bytes) override {
+    std::uint8_t* data = used + bytes <= most ? system->allocate(bytes) : nullptr;
+    if (data != nullptr) sizes[data] = bytes;
+    used += data != nullptr ? bytes : 0;
+    return data;
+  }
+  void free(std::uint8_t* data, std::size_t bytes) override {
+    EXPECT_EQ(sizes[data], bytes);
+    sizes.erase(data);
+    used -= bytes;
+    system->free(data, bytes);
+  }
+
+  std::shared_ptr<HostMemory> system = system_memory();
+  std::map<std::uint8_t*, std::size_t> sizes;
+  std::size_t used = 0;
+  std::size_t most = 1 << 20;
+};
+
+TEST(BufferPool, TakesItsMemoryFromWhereItIsTold) {
+  const auto memory = std::make_shared<CountedMemory>();
+  auto pool = std::make_unique<BufferPool>(memory);
+  BufferPtr kept = pool->acquire(5000);
+  EXPECT_GE(memory->used, 5000U);
+  EXPECT_EQ(pool->acquire(2 << 20), nullptr);
+  for (int i = 0; i < 600; ++i) (void)pool->acquire(1000);
+  (void)pool->acquire(300'000);
+  for (int i = 0; i < 600; ++i) (void)pool->acquire(1000);
+  EXPECT_LT(memory->used, 300'000U) << "what was not needed went back";
+  pool.reset();
+  EXPECT_TRUE(memory->sizes.contains(kept->data()));
+  kept.reset();
+  EXPECT_EQ(memory->used, 0U);
 }
 
 TEST(BufferPool, NoMemoryIsNull) {

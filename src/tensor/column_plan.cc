@@ -59,7 +59,7 @@ void apply_transforms(const Feature& feature, const StepTransforms& transforms, 
   const ColumnType& type = list.type;
   column->transforms = &transforms;
   column->value_bytes = list.value_bytes;
-  if (type.padded_to >= 0) column->kind = VariableKind::kSequence;
+  if (type.padded) column->kind = VariableKind::kSequence;
   const auto added = static_cast<std::ptrdiff_t>(feature.shape.size());  // dimensions behind those of the feature
   column->inner_shape.insert(column->inner_shape.end(), type.shape.begin() + added, type.shape.end());
   column->padding = list.padding;
@@ -110,7 +110,7 @@ Feature feature_of_key(const Feature& feature, std::size_t place) {
 
 }  // namespace
 
-ColumnPlan::ColumnPlan(const Schema& schema_in) : schema(schema_in) {
+ColumnPlan::ColumnPlan(const Schema& schema_in) : schema(schema_in), row_columns(schema_in.row_columns()) {
   for (const Feature& feature : schema.features) {
     types.push_back(*column_type(feature));  // a validated schema has no other
     columns.push_back({static_cast<std::uint32_t>(columns.size()), static_cast<std::uint32_t>(steps.size())});
@@ -166,8 +166,8 @@ std::uint32_t ColumnPlan::key_index(const Feature& feature, const std::string& k
 StepTransforms* ColumnPlan::add_transforms(const Feature& feature) {
   if (feature.transforms.empty()) return nullptr;
   TransformList list = *compile_transforms(feature);  // a validated schema has no other
-  const bool cuts = list.type.limit >= 0;
-  if (list.program.empty() && !cuts) return nullptr;
+  const bool counts = list.type.limit >= 0 || list.type.padded;
+  if (list.program.empty() && !counts) return nullptr;
   transforms_.push_back(std::make_unique<StepTransforms>());
   transforms_.back()->list = std::move(list);
   transforms_.back()->number = static_cast<std::uint32_t>(transformed.size());
@@ -289,6 +289,7 @@ void ColumnPlan::add_variable(const Feature& feature, StepTransforms* transforms
   if (transforms != nullptr) {
     apply_transforms(feature, *transforms, &column);
     if (transforms->list.type.limit >= 0) transforms->limit = transforms->list.type.limit * step->count;
+    if (transforms->list.type.most >= 0) transforms->most = transforms->list.type.most * step->count;
   }
   if (feature.feature_list) step->op = ColumnOp::kNoteList;
   column.is_row_strings = column.kind == VariableKind::kFixed && column.dtype == DType::kBytes && !feature.feature_list;

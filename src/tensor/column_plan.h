@@ -47,6 +47,7 @@ struct StepTransforms {
   std::size_t row_bytes = 0;       ///< dense columns: what becomes of a record's values
   std::size_t stride = 0;          ///< staged: bytes from one record's slot in the column to the next one's
   std::int64_t limit = INT64_MAX;  ///< variable columns: values of a record that are kept
+  std::int64_t most = INT64_MAX;   ///< variable columns: a record with more does not fit
 };
 
 /// One feature in the row loop; kept small, all of a wide schema stay in the first-level cache.
@@ -143,6 +144,7 @@ struct ColumnPlan {
   std::vector<std::size_t> dense_row_bytes;  ///< bytes per record of each dense column
   std::vector<PlannedColumn> columns;        ///< schema order
   std::vector<ColumnType> types;             ///< of the columns
+  std::vector<std::string> row_columns;      ///< names of the columns behind them: Schema::row_columns()
   std::vector<std::uint32_t> transformed;    ///< features with transforms
   std::vector<std::uint32_t> staged;         ///< steps
   std::size_t largest_direct = 0;            ///< most bytes of a record's values that are transformed row by row

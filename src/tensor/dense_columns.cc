@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-constexpr std::size_t kOriginBytes = sizeof(std::int64_t);
+constexpr std::size_t kNumberBytes = sizeof(std::int64_t);
 
 Column dense_column(std::string name, DType dtype, Shape shape, const PlacedPart& part) {
   Column column;
@@ -24,7 +24,8 @@ Result<DenseColumns> DenseColumns::allocate(const ColumnPlan& plan, std::span<co
   DenseColumns columns;
   columns.replicas_.reserve(replica_rows.size());
   std::vector<std::size_t> part_bytes;
-  part_bytes.reserve(plan.dense_row_bytes.size() + 2);
+  const std::size_t of_rows = plan.row_columns.size();
+  part_bytes.reserve(plan.dense_row_bytes.size() + of_rows);
   for (const std::int64_t rows : replica_rows) {
     part_bytes.clear();
     for (const std::size_t row_bytes : plan.dense_row_bytes) {
@@ -35,7 +36,7 @@ Result<DenseColumns> DenseColumns::allocate(const ColumnPlan& plan, std::span<co
       }
       part_bytes.push_back(bytes);
     }
-    if (plan.schema.origin) part_bytes.insert(part_bytes.end(), 2, static_cast<std::size_t>(rows) * kOriginBytes);
+    part_bytes.insert(part_bytes.end(), of_rows, static_cast<std::size_t>(rows) * kNumberBytes);
     HEADRACE_ASSIGN_OR_RETURN(std::vector<PlacedPart> parts, allocate_parts(part_bytes, pool));
     columns.replicas_.push_back(std::move(parts));
   }
@@ -57,17 +58,25 @@ void DenseColumns::set_cursors(const ColumnPlan& plan, const Segment& segment, s
   }
 }
 
-void DenseColumns::write_origins(const ColumnPlan& plan, const Segment& segment,
-                                 std::span<const RowOrigin> origins) const {
-  if (!plan.schema.origin) return;
+void DenseColumns::write_row_columns(const ColumnPlan& plan, const Segment& segment, const ParseInput& input) const {
   const std::vector<PlacedPart>& parts = replicas_[static_cast<std::size_t>(segment.replica)];
-  const std::size_t first = static_cast<std::size_t>(segment.local_begin) * kOriginBytes;
-  std::uint8_t* shard = parts[parts.size() - 2].data + first;
-  std::uint8_t* record = parts[parts.size() - 1].data + first;
-  for (std::int64_t row = segment.begin; row < segment.end; ++row, shard += kOriginBytes, record += kOriginBytes) {
-    const RowOrigin& origin = origins[static_cast<std::size_t>(row)];
-    store_u64(shard, static_cast<std::uint64_t>(origin.shard));
-    store_u64(record, static_cast<std::uint64_t>(origin.record));
+  const std::size_t first = static_cast<std::size_t>(segment.local_begin) * kNumberBytes;
+  std::size_t part = parts.size() - plan.row_columns.size();
+  if (plan.schema.origin) {
+    std::uint8_t* shard = parts[part++].data + first;
+    std::uint8_t* record = parts[part++].data + first;
+    for (std::int64_t row = segment.begin; row < segment.end; ++row, shard += kNumberBytes, record += kNumberBytes) {
+      const RowOrigin& origin = input.origins[static_cast<std::size_t>(row)];
+      store_u64(shard, static_cast<std::uint64_t>(origin.shard));
+      store_u64(record, static_cast<std::uint64_t>(origin.record));
+    }
+  }
+  if (plan.schema.index) {
+    std::uint8_t* index = parts[part].data + first;
+    for (std::int64_t row = segment.begin; row < segment.end; ++row, index += kNumberBytes) {
+      store_u64(index, static_cast<std::uint64_t>(input.numbers->first) +
+                           static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(input.numbers->step));
+    }
   }
 }
 
@@ -80,12 +89,13 @@ Column DenseColumns::take_column(const std::string& name, const ColumnType& type
   return dense_column(name, type.dtype, std::move(shape), replicas_[static_cast<std::size_t>(replica)][part]);
 }
 
-void DenseColumns::append_origin_columns(const ColumnPlan& plan, int replica, std::int64_t rows,
-                                         std::vector<Column>* columns) const {
-  if (!plan.schema.origin) return;
+void DenseColumns::append_row_columns(const ColumnPlan& plan, int replica, std::int64_t rows,
+                                      std::vector<Column>* columns) const {
   const std::vector<PlacedPart>& parts = replicas_[static_cast<std::size_t>(replica)];
-  columns->push_back(dense_column("_shard", DType::kInt64, {rows}, parts[parts.size() - 2]));
-  columns->push_back(dense_column("_record", DType::kInt64, {rows}, parts[parts.size() - 1]));
+  std::size_t part = parts.size() - plan.row_columns.size();
+  for (const std::string& name : plan.row_columns) {
+    columns->push_back(dense_column(name, DType::kInt64, {rows}, parts[part++]));
+  }
 }
 
 }  // namespace headrace

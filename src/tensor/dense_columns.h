@@ -1,4 +1,4 @@
-// DenseColumns: the columns whose size is known before parsing, one set of memory per replica; origin columns included.
+// DenseColumns: the columns whose size is known before parsing, one set of memory per replica; those that tell of the row included.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,16 @@ class DenseColumns {
 
   /// Sets cursors[i] to the segment's first slot of step i.
   void set_cursors(const ColumnPlan& plan, const Segment& segment, std::span<std::uint8_t*> cursors) const;
-  void write_origins(const ColumnPlan& plan, const Segment& segment, std::span<const RowOrigin> origins) const;
+  /// `_shard`, `_record` and `_index`, as far as the schema asks for them.
+  void write_row_columns(const ColumnPlan& plan, const Segment& segment, const ParseInput& input) const;
 
   /// A dense column of one replica; `part` is that of its steps.
   Column take_column(const std::string& name, const ColumnType& type, int replica, std::size_t part,
                      std::int64_t rows) const;
-  /// `_shard` and `_record`.
-  void append_origin_columns(const ColumnPlan& plan, int replica, std::int64_t rows,
-                             std::vector<Column>* columns) const;
+  void append_row_columns(const ColumnPlan& plan, int replica, std::int64_t rows, std::vector<Column>* columns) const;
 
  private:
-  std::vector<std::vector<PlacedPart>> replicas_;  // dense parts in order, then the origin columns
+  std::vector<std::vector<PlacedPart>> replicas_;  // dense parts in order, then those that tell of the row
 };
 
 }  // namespace headrace

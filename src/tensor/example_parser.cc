@@ -85,14 +85,14 @@ class ExampleJob : public ParseJob {
       const int replica = static_cast<int>(r);
       Slice& slice = slices[r];
       slice.rows = input_.replica_rows[r];
-      slice.columns.reserve(plan_.columns.size() + 2);
+      slice.columns.reserve(plan_.columns.size() + 3);
       for (const PlannedColumn& column : plan_.columns) {
         const ColumnStep& step = plan_.steps[column.step];
         slice.columns.push_back(take_column(column, replica, slice.rows));
         BufferPtr& buffer = slice.columns.back().values.buffer;
         if (step.op == ColumnOp::kView) buffer = pinned(std::move(buffer), viewed);
       }
-      dense_.append_origin_columns(plan_, replica, slice.rows, &slice.columns);
+      dense_.append_row_columns(plan_, replica, slice.rows, &slice.columns);
     }
     return slices;
   }
@@ -128,6 +128,9 @@ class ExampleJob : public ParseJob {
     }
     if (plan_.schema.origin && input_.origins.size() != input_.rows.size()) {
       return invalid_argument("the schema asks for the origin of each row, which is not known here");
+    }
+    if (plan_.schema.index && !input_.numbers) {
+      return invalid_argument("the schema asks for the index of each row, which is not known here");
     }
     if (plan_.has_views && input_.pin == nullptr && !input_.rows.empty()) {
       return invalid_argument("the schema asks for views of records that nothing keeps");
@@ -192,7 +195,7 @@ class ExampleJob : public ParseJob {
   Status parse_segment(std::size_t index, int task, const Segment& segment, ParseScratch& scratch) {
     const auto slots = static_cast<std::size_t>(plan_.slots);
     dense_.set_cursors(plan_, segment, scratch.cursors);
-    dense_.write_origins(plan_, segment, input_.origins);
+    dense_.write_row_columns(plan_, segment, input_);
     return parse_rows(
         {plan_, input_.rows, input_.loader, input_.row_keys, segment, notes(),
          std::span(sums_).subspan(index * slots, slots), &noted_[static_cast<std::size_t>(task)], &strings_},

@@ -117,6 +117,8 @@ Status note_values(const Feature& feature, const ColumnStep& step, const Feature
   if (step.count != 1 && note->count % step.count != 0) return no_multiple(feature, step.count, note->count);
   if (step.transforms == nullptr) return {};
   cut(step.transforms->limit, scratch, note);
+  if (note->count > step.transforms->most)
+    return too_many(feature, step.transforms->most / step.count, note->count / step.count);
   return check_values(feature, step, *note, scratch);
 }
 

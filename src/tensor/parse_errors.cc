@@ -176,6 +176,14 @@ Status wrong_count(const Feature& feature, std::int64_t found) {
       at_key(feature.wire_key(), std::to_string(element_count(shape)) + " values", std::to_string(found) + " values"));
 }
 
+Status too_many(const Feature& feature, std::int64_t most, std::int64_t found) {
+  const std::string what = feature.shape.empty() ? " values" : " steps";
+  return schema_mismatch(
+      "Attempted to pad to a smaller size than the input element: " + std::to_string(found) + what +
+          " where rows have " + std::to_string(most),
+      at_key(feature.wire_key(), "at most " + std::to_string(most) + what, std::to_string(found) + what));
+}
+
 Status no_multiple(const Feature& feature, std::int64_t stride, std::int64_t found) {
   const ListKind kind = asked_kind(feature);
   const std::string list(kind == ListKind::kBytes ? "bytes" : word(kind));

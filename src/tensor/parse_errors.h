@@ -42,6 +42,8 @@ Status wrong_integers_kind(const Feature& feature, const std::string& key, ListK
 Status malformed_list(const std::string& key);
 /// A list of `found` values where the shape asks for another number.
 Status wrong_count(const Feature& feature, std::int64_t found);
+/// More values, or steps, than the `most` that the rows are padded to.
+Status too_many(const Feature& feature, std::int64_t most, std::int64_t found);
 /// `found` values are no whole number of steps.
 Status no_multiple(const Feature& feature, std::int64_t stride, std::int64_t found);
 /// A string too long for a string header.

@@ -4,6 +4,7 @@
   (an `image` feature with a serialized float32 TensorProto [32, 32, 3], an int64 `label`) and data/validation-*.tfrecord.
 - ```bash blocks directly below a line `<!-- checked -->` run from the repository's root; in all others each
   `./run COMMAND` and `cmake --preset NAME` must exist.
+- A block directly below `<!-- printed -->` is part of what the document's python blocks print.
 - A block directly below `<!-- not run: REASON -->` is left alone.
 - A document with a line `<!-- with servers -->` runs beside a web server (its address in DATA_URL) and an S3 (in AWS_ENDPOINT_URL,
   keys beside it; bucket `training`); both have what data/ has.
@@ -76,8 +77,8 @@ def servers(scratch):
         yield environment
 
 
-def run_python(path, pieces):
-    """Runs the blocks of one document as one script whose line numbers are the document's."""
+def run_python(path, pieces, printed=()):
+    """Runs the blocks of one document as one script whose line numbers are the document's, and looks for what it prints."""
     script = []
     for line, body in pieces:
         script += [""] * (line - 1 - len(script)) + body.splitlines()
@@ -87,21 +88,24 @@ def run_python(path, pieces):
         program.write_text("\n".join(script) + "\n")
         has_servers = "<!-- with servers -->" in path.read_text().splitlines()
         with servers(scratch) if has_servers else contextlib.nullcontext() as environment:
-            return _run([sys.executable, str(program)], scratch, environment)
+            return _run([sys.executable, str(program)], scratch, environment, printed)
 
 
-def _run(command, folder, environment=None):
+def _run(command, folder, environment=None, printed=()):
     with tempfile.TemporaryDirectory() as cache:
-        return _run_with_cache(command, folder, {**(environment or os.environ), "HEADRACE_CACHE_DIR": cache})
+        return _run_with_cache(command, folder, {**(environment or os.environ), "HEADRACE_CACHE_DIR": cache}, printed)
 
 
-def _run_with_cache(command, folder, environment):
+def _run_with_cache(command, folder, environment, printed):
     options = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
     try:
         result = subprocess.run(command, timeout=TIMEOUT_SECONDS, **options)
     except subprocess.TimeoutExpired:
         return f"still running after {TIMEOUT_SECONDS} s"
-    return "" if result.returncode == 0 else (result.stdout + result.stderr)[-3000:]
+    if result.returncode != 0:
+        return (result.stdout + result.stderr)[-3000:]
+    missing = [text for text in printed if text not in result.stdout]
+    return f"does not print\n{missing[0]}but\n{result.stdout[-3000:]}" if missing else ""
 
 
 def known_names():
@@ -118,12 +122,14 @@ def unknown_commands(body):
 
 def check(path):
     """(number of blocks that ran, findings)."""
-    findings, ran, pieces = [], 0, []
+    findings, ran, pieces, printed = [], 0, [], []
     for language, body, mark, line in blocks(path):
         where = f"{path.name}:{line}"
         if mark.startswith("not run:"):
             continue
-        if language == "python":
+        if mark == "printed":
+            printed.append(body)
+        elif language == "python":
             pieces.append((line, body))
         elif language in ("bash", "sh", "console"):
             findings += [f"{where}: there is no {name}" for name in unknown_commands(body)]
@@ -134,7 +140,7 @@ def check(path):
                     findings.append(f"{where}: {output}")
     if pieces:
         ran += len(pieces)
-        output = run_python(path, pieces)
+        output = run_python(path, pieces, printed)
         if output:
             findings.append(f"{path.name}: {output}")
     return ran, findings

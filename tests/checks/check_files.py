@@ -1,4 +1,5 @@
-"""File check: no source file over 600 lines, no tab, no trailing space, no open end without an issue, no built file.
+"""File check: no source file over 600 lines, no tab, no trailing space, no open end without an issue, no built file, no two
+test files of one name, which pytest takes for one.
 
 Usage: check_files.py [ROOT]. Only files that git tracks, or would track, are read.
 """
@@ -26,8 +27,13 @@ def tracked(root):
 def check(root, paths=None):
     """All findings, as one line each."""
     findings = []
+    tests = {}
     for path in tracked(root) if paths is None else paths:
         name = path.relative_to(root)
+        if re.fullmatch(r"test_.*\.py", path.name):
+            first = tests.setdefault(path.name, name)
+            if first != name:
+                findings.append(f"{name}: {first} has the same name")
         if path.suffix in BINARY:
             findings.append(f"{name}: a built file")
         if path.suffix not in CODE and path.name != "CMakeLists.txt" and path.name != "run":

@@ -29,7 +29,7 @@ THIRD_PARTY = {
     "tensorflow": None,
     "cuda.h": None,
 }
-TEST_ONLY = ("gtest", "gmock", "support")
+TEST_ONLY = ("gtest", "gmock", "support", "fake_cuda")
 
 
 def read_table(root):

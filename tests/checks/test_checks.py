@@ -104,6 +104,11 @@ def test_file_findings(tree, name, text):
     assert len(check_files.check(tree.root, [path])) == (1)
 
 
+def test_two_test_files_of_one_name(tree):
+    paths = [tree("tests/python/test_x.py", ""), tree("tests/python/remote/test_x.py", "")]
+    assert check_files.check(tree.root, paths) == ["tests/python/remote/test_x.py: tests/python/test_x.py has the same name"]
+
+
 def test_open_end_with_its_issue_is_fine(tree):
     path = tree("src/base/open.cc", "// TO" + "DO(#12): later\n")
     assert check_files.check(tree.root, [path]) == []

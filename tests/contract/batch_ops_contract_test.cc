@@ -162,7 +162,53 @@ BatchStageCase shuffled_case(const std::string& name, std::int64_t buffer_size, 
       [=](const Expected& epoch) { return batch_model(repeat_model(epoch, epochs), size, drop_remainder); }, false);
 }
 
+// A cache that never has anything.
+class NoCache final : public BatchCache {
+ public:
+  std::optional<std::int64_t> batches() override { return std::nullopt; }
+  KnownBatch at(std::int64_t) const override { return {}; }
+  std::shared_ptr<CacheFilling> fill() override { return std::make_shared<Filling>(); }
+
+ private:
+  class Filling final : public CacheFilling {
+   public:
+    Status end(std::int64_t) override { return {}; }
+    Status wait(const std::stop_token&) override { return {}; }
+  };
+};
+
 const bool kAsked = ask_batch_stages({
+    behind_case(
+        "enumerate_rows",
+        [](const StageContext& c, auto input) { return make_enumerate(c, std::move(input), 7, Enumerate::kRows); },
+        [](const ExpectedBatches& pass) { return pass; }),
+    behind_case(
+        "enumerate_batches",
+        [](const StageContext& c, auto input) { return make_enumerate(c, std::move(input), -1, Enumerate::kBatches); },
+        [](const ExpectedBatches& pass) { return pass; }),
+    behind_case(
+        "cache",
+        [](const StageContext& c, auto input) {
+          static NoCache no_cache;
+          return make_cache(c, std::move(input), &no_cache);
+        },
+        [](const ExpectedBatches& pass) { return pass; }),
+    behind_case(
+        "repeat2_of_skip1_of_cache",
+        [](const StageContext& c, auto input) {
+          static NoCache no_cache;
+          return make_repeat_batches(c, make_skip_batches(c, make_cache(c, std::move(input), &no_cache), 1), 2);
+        },
+        [](const ExpectedBatches& pass) { return repeat_batches_model(skip_model(pass, 1), 2); }),
+    stage_case(
+        "batch3_of_unbatch_of_buckets_over_epochs",
+        [](const StageContext& c, auto input) {
+          const BucketOptions options{.key = "list", .boundaries = {2, 5}, .sizes = {4, 3, 2}};
+          auto buckets =
+              make_bucket_batches({.op_id = 2, .blocks = c.blocks}, make_repeat(c, std::move(input), 2), options);
+          return make_batch(c, make_unbatch(c, std::move(buckets)), 3, false);
+        },
+        [](const Expected& epoch) { return batch_model(repeat_model(epoch, 2), 3, false); }, false),
     bucket_case("buckets_of_1", {1, 1, 1}, false),
     bucket_case("buckets_of_4_3_2", {4, 3, 2}, false),
     bucket_case("buckets_whole", {4, 3, 2}, true),

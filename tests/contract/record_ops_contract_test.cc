@@ -182,7 +182,39 @@ RecordStageCase choose_case(const std::string& name, const ChoiceOptions& option
       [=](const Expected& epoch) { return choose_model(epoch, options, stop_on_empty); });
 }
 
+/// The records of batches of `size`, `epochs` times.
+RecordStageCase unbatch_case(const std::string& name, std::int64_t size, bool drop_remainder, int epochs = 1) {
+  return stage_case(
+      name,
+      [=](const StageContext& c, auto input) {
+        if (epochs != 1) input = make_repeat(c, std::move(input), epochs);
+        return make_unbatch(c, make_batch(c, std::move(input), size, drop_remainder));
+      },
+      [=](const Expected& epoch) {
+        Expected all = repeat_model(epoch, epochs);
+        const auto rest = all.numbers.size() % static_cast<std::size_t>(size);
+        if (drop_remainder && !all.endless) all.numbers.resize(all.numbers.size() - rest);
+        return all;
+      });
+}
+
 const bool kAsked = ask_record_stages({
+    unbatch_case("unbatch1", 1, false),
+    unbatch_case("unbatch4", 4, false),
+    unbatch_case("unbatch20", 20, false),
+    unbatch_case("unbatch4_drop_remainder", 4, true),
+    unbatch_case("unbatch4_of_epochs", 4, false, 3),
+    unbatch_case("unbatch20_of_epochs_drop_remainder", 20, true, 3),
+    unbatch_case("unbatch20_endless", 20, false, -1),
+    stage_case(
+        "shuffle4_of_unbatch_of_repeat2_of_batch4_of_shuffle20",
+        [](const StageContext& c, auto input) {
+          auto shuffled =
+              make_shuffle({.op_id = 2, .blocks = c.blocks}, std::move(input), {.buffer_size = 20, .seed = 5});
+          auto batches = make_repeat_batches(c, make_batch(c, std::move(shuffled), 4, false), 2);
+          return make_shuffle(c, make_unbatch(c, std::move(batches)), {.buffer_size = 4, .seed = 6});
+        },
+        [](const Expected& epoch) { return repeat_model(epoch, 2); }, false),
     take_case("take0", 0),
     take_case("take1", 1),
     take_case("take4", 4),

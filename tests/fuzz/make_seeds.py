@@ -165,9 +165,31 @@ def server_words():
     yield "profile", b"\3[default]\naws_access_key_id = A # x\n  nested = 1\n[profile b]\nregion=c\n"
 
 
+def cached_batches():
+    """See docs/formats/cache.md; the numbers of dtypes are the engine's."""
+    text = lambda name: varint(len(name)) + name
+    tensor = lambda dtype, offset, *shape: bytes([dtype, len(shape), *shape, 0]) + varint(offset)
+    column = lambda name, kind, values, *others: text(name) + bytes([kind]) + values + b"".join(others)
+    headers = b"".join(np.array([size << 2 | 2, distance, size, 0, 0, 0], "<u4").tobytes() for size, distance in ((2, 48), (1, 26)))
+    strings_at, offsets_at, total = 256, 512, 536
+    memory = np.array([7, -1], "<i8").tobytes().ljust(strings_at, b"\0") + (headers + b"abc").ljust(offsets_at - strings_at, b"\0")
+    memory += np.array([0, 2, 3], "<i8").tobytes()
+    nothing = b"\0\0"  # no dimension of a dense shape, no key
+    columns = column(b"i", 1, tensor(5, 0, 2), b"\0", nothing)
+    columns += column(b"s", 1, tensor(16, strings_at, 2), b"\0", tensor(5, offsets_at, 3), nothing)
+    yield "numbers and strings", b"\1\2\1" + varint(total) + b"\2" + columns + memory
+    ragged = column(b"r", 2, tensor(5, 24, 3), b"\1", tensor(5, 0, 3), nothing)
+    jagged = column(b"j", 4, tensor(5, 24, 3), b"\2", tensor(5, 0, 3), tensor(5, 48, 2), b"\0\1" + text(b"k"))
+    sparse = column(b"p", 3, tensor(5, 24, 1), b"\0", tensor(5, 24, 1, 2), b"\2\2\x09\0")
+    memory = np.array([0, 1, 3, 1, 2, 3, 1, 2], "<i8").tobytes()
+    yield "lists", b"\1\2\1" + varint(len(memory)) + b"\3" + ragged + jagged + sparse + memory
+    yield "no slice", b"\0"
+
+
 def main():
     tensor_protos = ((case.name, case.proto) for case in CASES)
     corpora = {
+        "cached_batch": cached_batches(),
         "example": examples(),
         "image": images(),
         "sequence_example": sequence_examples(),

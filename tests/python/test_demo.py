@@ -97,8 +97,9 @@ def test_runs_alone_without_tensorflow(cache, tmp_path):
 def test_runs_beside_tensorflow(cache, tmp_path):
     pytest.importorskip("tensorflow", exc_type=ImportError)
     printed, numbers, page = run_demo(cache, tmp_path)
-    check_numbers(numbers, ["tfdata_before", "tfdata_advice", "headrace", "resident"])
-    check_page(page, ["tf.data, as written first", "tf.data, as advised", "headrace", "resident"])
+    check_numbers(numbers, ["tfdata_before", "tfdata_advice", "tfdata_accelerated", "headrace", "resident"])
+    titles = ["tf.data, as written first", "tf.data, as advised", "tf.data, one line more", "headrace", "resident"]
+    check_page(page, titles)
     assert "the records are the same, bit for bit" in printed
     step_ms = float(re.search(r"step time ([\d.]+) ms", printed)[1])
     pace_ms = float(re.search(r"0\.55 x the ([\d.]+) ms", printed)[1])

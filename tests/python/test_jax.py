@@ -54,6 +54,7 @@ print("aliased")
 REFUSED = """
 for sharding, batches in [
     (sharding, dataset.prefetch_to_device(["/CPU:0", "/CPU:1"])),
+    (sharding, dataset.prefetch_to_device([f"/GPU:{i}" for i in range(4)])),
     (NamedSharding(sharding.mesh, P(None)), dataset),
     (sharding, hr.TFRecordDataset(sys.argv[1:])),
     (sharding, hr.TFRecordDataset(sys.argv[1:]).take(22).batch(20).parse(features)),
@@ -89,7 +90,7 @@ def test_number_columns_are_not_copied(numbers, script):
 
 def test_what_is_refused(numbers, script):
     said = script(START + REFUSED, *numbers, timeout=180).stdout.splitlines()
-    expected = ["2 shares", "does not split the first dimension", "parse()", "rows; JAX needs equal ones", "'t' is a Ragged"]
+    expected = ["2 shares", "host memory, not from /GPU:0", "does not split the first dimension", "parse()", "rows; JAX needs equal ones", "'t' is a Ragged"]
     assert len(said) == len(expected) and all(part in line for part, line in zip(expected, said)), said
 
 

@@ -234,3 +234,13 @@ def test_adapters_refuse_python_functions(batches):
 
     with pytest.raises(ValueError, match="DataLoader cannot stand behind map"):
         DataLoader(mapped)
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_before_a_cache_a_function_runs_once_behind_it_each_time(batches, compiled, tmp_path, in_file):
+    once = batches.map(compiled.add_to_both, columns=["n", "x"], name="once").cache(tmp_path / "cache" if in_file else None)
+    with iter(once.map(compiled.add_to_both, columns=["n", "x"], name="each").repeat(3)) as pipeline:
+        numbers = [int(n) for batch in pipeline for n in batch["n"].numpy()]
+        rows = {stage.name: stage.records for stage in pipeline.report().stages}
+    assert numbers == list(range(2000, 2000 + ROWS)) * 3
+    assert (rows["map once"], rows["map each"]) == (ROWS, 3 * ROWS)

@@ -30,6 +30,7 @@ def test_defaults():
         "HEADRACE_REMOTE_TIMEOUT": ("30", "default"),
         "HEADRACE_REMOTE_ATTEMPTS": ("8", "default"),
         "HEADRACE_TF_ROUTE": ("auto", "default"),
+        "HEADRACE_CUDA_LIBRARY": ("libcuda.so.1", "default"),
     }
 
 
@@ -50,6 +51,7 @@ def test_the_threads_of_one_process_among_several(monkeypatch):
         ("HEADRACE_LOG_LEVEL", "error", "error"),
         ("HEADRACE_CACHE_DIR", "/elsewhere", "/elsewhere"),
         ("HEADRACE_TF_ROUTE", "dataset", "dataset"),
+        ("HEADRACE_CUDA_LIBRARY", "/opt/driver.so", "/opt/driver.so"),
     ],
 )
 def test_a_value_from_the_environment(monkeypatch, name, text, value):
@@ -57,7 +59,7 @@ def test_a_value_from_the_environment(monkeypatch, name, text, value):
     assert by_name()[name] == (value, "environment")
 
 
-@pytest.mark.parametrize("name", list(by_name()))
+@pytest.mark.parametrize("name", [name for name in by_name() if name != "HEADRACE_CUDA_LIBRARY"])  # any text names a file
 def test_a_bad_value_is_named(monkeypatch, name):
     monkeypatch.setenv(name, "nonsense")
     for read in (hr.environment, lambda: hr.TFRecordDataset("nowhere")):

@@ -154,5 +154,7 @@ def test_ranks_that_are_refused(numbers, arguments):
 def test_shares_and_ranks_must_agree(numbers):
     with pytest.raises(ValueError, match="4 shares.*1 rank"):
         hr.torch.DataLoader(dataset(numbers).prefetch_to_device([f"/CPU:{i}" for i in range(4)]))
+    with pytest.raises(ValueError, match="several ranks takes batches from host memory, not from /GPU:0"):
+        hr.torch.DataLoader(dataset(numbers).prefetch_to_device(["cuda:0", "cuda:1"]), rank=1, world_size=2)
     with pytest.raises(ValueError, match="parse"):
         hr.torch.DataLoader(hr.TFRecordDataset(numbers))

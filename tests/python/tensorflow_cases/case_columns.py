@@ -132,3 +132,29 @@ def test_numeric_dtypes(strategy, tmp_path):
         found = batch[name].values[2]
         assert found.dtype == value.dtype and found.shape == [2, 4]
         np.testing.assert_array_equal(tf.cast(found, tf.float64)[1], tf.cast(value, tf.float64))
+
+
+def test_strings_that_tensorflow_passes_on_stay_what_they_are(tmp_path):
+    """Ops copy strings from tensor to tensor; those of a batch must outlive it."""
+    text = lambda number: b"%06d" % number * (1 + number % 40)
+    path = str(tmp_path / "strings.tfrecord")
+    with hr.TFRecordWriter(path) as writer:
+        for number in range(1000):
+            writer.write(hr.make_example({"id": number, "text": text(number), "few": [text(number), b""]}))
+    features = {
+        "id": hr.FixedLenFeature([], hr.int64),
+        "text": hr.FixedLenFeature([], hr.string),
+        "few": hr.RaggedFeature(hr.string),
+        "view": hr.features.BytesFeature(key="text", view=True),
+    }
+    dataset = hrtf.dataset(hr.TFRecordDataset(path).batch(16).parse(features))
+    gathered = [(batch["id"], tf.gather(batch["text"], [3, 1])) for batch in dataset]
+    for numbers, texts in gathered:
+        assert texts.numpy().tolist() == [text(int(numbers[3])), text(int(numbers[1]))]
+    seen = 0
+    for row in dataset.unbatch().shuffle(300):
+        number = int(row["id"])
+        assert row["text"].numpy() == row["view"].numpy() == text(number)
+        assert row["few"].numpy().tolist() == [text(number), b""]
+        seen += 1
+    assert seen == 1000

@@ -211,6 +211,10 @@ def test_wrong_arguments(images, strategy, shards):
     two = images().prefetch_to_device(["/CPU:0", "/CPU:1"])
     with pytest.raises(ValueError, match="2 devices.* 4 replicas"):
         hrtf.distribute(two, strategy)
+    cuda = images().prefetch_to_device([f"/GPU:{replica}" for replica in range(4)])
+    for give in (lambda: hrtf.distribute(cuda, strategy), lambda: hrtf.dataset(cuda)):
+        with pytest.raises(ValueError, match="takes batches from host memory, not from /GPU:0"):
+            give()
     with pytest.raises(ValueError, match="18"):
         hrtf.distribute(images(size=18), strategy)
     with pytest.raises(ValueError, match="batch"):
