@@ -52,8 +52,8 @@ void Pipeline::Impl::close() {
   if (page_) page_->hide();
 }
 
-template <class Value>
-Wait Pipeline::Impl::or_give_up(const std::function<Wait()>& wait, Result<std::optional<Value>>* value) {
+template <class Call, class Value>
+Wait Pipeline::Impl::or_give_up(const Call& wait, Result<std::optional<Value>>* value) {
   const Result<Wait> waited = or_no_memory([&]() -> Result<Wait> { return wait(); });
   if (waited.ok()) return *waited;
   executor_->give_up(waited.status());

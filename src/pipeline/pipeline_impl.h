@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,8 +57,8 @@ class Pipeline::Impl {
 
  private:
   /// wait(), or no_memory(), which then is the end of the stream.
-  template <class Value>
-  Wait or_give_up(const std::function<Wait()>& wait, Result<std::optional<Value>>* value);
+  template <class Call, class Value>
+  Wait or_give_up(const Call& wait, Result<std::optional<Value>>* value);
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
   Status open_devices();
