@@ -6,8 +6,9 @@
 //                       .parse(schema).prefetch_to_device({.devices = {"/CPU:0", "/CPU:1"}}).open();
 //
 // The first wrong step is kept in status() and given back by every later step and by open(). Grammar:
-//   source -> {shard, take, skip, filter, interleave, repeat, shuffle, concatenate}* -> enumerate -> batch -> unbatch and again, or parse
-//   -> {map, take, skip, repeat, enumerate, cache}* -> prefetch_to_device
+//   source -> interleave -> {shard, take, skip, filter, repeat, shuffle, concatenate}* -> enumerate
+//   -> batch, padded_batch or bucket_by_sequence_length -> unbatch and again, or parse
+//   -> {map, take, skip, repeat, enumerate, cache}* -> resident -> prefetch_to_device
 // (interleave at most once and before the other record steps). Constructors touch no file; open() does.
 // A Dataset is a value: copies share the tree. It counts the iterators that delivered a batch (see open()); that count is
 // atomic, everything else is constant, so any thread may use it.

@@ -27,6 +27,8 @@ struct RunningPipeline {
 /// By process, then by the time of opening. Pages that cannot be read, are of another version, or of processes that are gone
 /// are left out.
 std::vector<RunningPipeline> running_pipelines();
+/// An object; its words are those of to_json(Report).
+std::string to_json(const RunningPipeline& running);
 
 /// All pipelines of this process together, from its start on, those that were closed included. In a child of fork(): its own.
 struct ProcessTotals {

@@ -24,7 +24,10 @@ void bind_running(nb::module_& m) {
       .def_ro("batch_bytes", &RunningPipeline::batch_bytes, "Memory in ready batches, at the last batch.")
       .def_ro("stages", &RunningPipeline::stages, "The first 20.")
       .def_ro("waits", &RunningPipeline::waits, "Calls of next() by how long they lasted.")
-      .def_ro("replicas", &RunningPipeline::replicas, "What the consumer of each saw; the first 32.");
+      .def_ro("replicas", &RunningPipeline::replicas, "What the consumer of each saw; the first 32.")
+      .def(
+          "to_json", [](const RunningPipeline& self) { return text_to_python(to_json(self)); },
+          "As JSON text; the words are those of Pipeline.stats().");
   nb::class_<ProcessTotals>(m, "ProcessTotals", "All pipelines of this process together; see headrace/running.h.")
       .def_ro("open_pipelines", &ProcessTotals::open_pipelines)
       .def_ro("batches", &ProcessTotals::batches, "Delivered.")

@@ -953,6 +953,9 @@ class RunningPipeline:
     def replicas(self) -> list[ReplicaReport]:
         """What the consumer of each saw; the first 32."""
 
+    def to_json(self) -> object:
+        """As JSON text; the words are those of Pipeline.stats()."""
+
 class ProcessTotals:
     """All pipelines of this process together; see headrace/running.h."""
 

@@ -1,7 +1,5 @@
 """The commands `headrace top` and `headrace report`: pipelines that run in other processes."""
 
-import json
-import math
 import sys
 import time
 
@@ -48,42 +46,10 @@ def report(process):
     """Print what the pipelines of the process PID did up to now, as JSON: one line for each."""
     found = [running for running in running_pipelines() if running.process == process]
     for running in found:
-        click.echo(json.dumps(as_json(running)))
+        click.echo(running.to_json())
     if not found:
         click.echo(f"headrace: process {process} has no open pipeline that this user may see", err=True)
     sys.exit(0 if found else 1)
-
-
-def as_json(running):
-    """A RunningPipeline as plain values; the words are those of Pipeline.stats()."""
-    return {
-        "process": running.process,
-        "name": running.name,
-        "open_seconds": running.open_seconds,
-        "stages": [
-            {
-                "name": stage.name,
-                "busy_seconds": stage.busy_seconds,
-                "starved_seconds": stage.starved_seconds,
-                "blocked_seconds": stage.blocked_seconds,
-                "records": stage.records,
-                "bytes": stage.bytes,
-            }
-            for stage in running.stages
-        ],
-        "epoch": running.epoch,
-        "batches": running.batches,
-        "waits": [
-            {"seconds": wait.seconds if math.isfinite(wait.seconds) else None, "count": wait.count} for wait in running.waits
-        ],
-        "replicas": [
-            {"batches": r.batches, "wait_seconds": r.wait_seconds, "waiting_seconds": r.waiting_seconds}
-            for r in running.replicas
-        ],
-        "threads": running.threads,
-        "record_bytes": running.record_bytes,
-        "batch_bytes": running.batch_bytes,
-    }
 
 
 def _by_place(process):

@@ -1,9 +1,9 @@
 """Python functions on the batches of a dataset (Dataset.map), on a thread of their own."""
 
 import collections
+import sys
 import threading
 import time
-import weakref
 
 from .errors import ArgumentError, ClosedError
 from .pipeline import Pipeline, position_to_dict
@@ -19,10 +19,11 @@ class MappedPipeline(Pipeline):
     a function raises is raised by the next() whose batch it had, and by every later one.
     """
 
+    _worker = None
+
     def __init__(self, dataset, functions):
         super().__init__(dataset)
         self._functions = functions
-        self._worker = None
         self._behind = None  # the position of what was delivered last; None without any
 
     def __next__(self):
@@ -66,8 +67,13 @@ class MappedPipeline(Pipeline):
                     raise ClosedError(self._closed)
                 self._behind = core.position() if core.has_position else None
                 self._worker = _Worker(core, self._functions)
-                weakref.finalize(self, self._worker.stop).atexit = False  # the core is closed then, which ends the thread
             return self._worker
+
+    def __del__(self):
+        # No weakref.finalize: the worker's failure holds the frames it was raised in, and so this pipeline; what the registry of
+        # finalizers held would hold both forever. At the exit of the interpreter the core is closed, which ends the thread.
+        if self._worker is not None and not sys.is_finalizing():
+            self._worker.stop()
 
     def _leave_to_parent(self):
         super()._leave_to_parent()

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/checksum.h"
+#include "base/varints.h"
 #include "base/wire.h"
 #include "batch/position_journal.h"
 
@@ -21,51 +22,6 @@ constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 using Bytes = std::vector<std::uint8_t>;
 
 Status not_a_state(const char* why) { return invalid_argument(std::string("not a saved position: ") + why); }
-
-void put(std::uint64_t value, Bytes* out) {
-  for (; value >= 0x80; value >>= 7) out->push_back(static_cast<std::uint8_t>(value | 0x80));
-  out->push_back(static_cast<std::uint8_t>(value));
-}
-
-std::uint64_t zigzag(std::uint64_t value) { return (value << 1) ^ (0 - (value >> 63)); }
-std::uint64_t unzigzag(std::uint64_t value) { return (value >> 1) ^ (0 - (value & 1)); }
-
-/// Reads what put() wrote; once something is missing, everything is 0 and ok() false.
-class Reader {
- public:
-  explicit Reader(std::span<const std::uint8_t> bytes) : p_(bytes.data()), end_(bytes.data() + bytes.size()) {}
-
-  std::uint64_t get() {
-    std::uint64_t value = 0;
-    const std::uint8_t* next = ok_ ? read_varint(p_, end_, &value) : nullptr;
-    ok_ = next != nullptr;
-    if (!ok_) return 0;
-    p_ = next;
-    return value;
-  }
-  /// A count of things that take at least `bytes_each` bytes; more than there can be is not ok.
-  std::size_t count(std::size_t bytes_each) {
-    const std::uint64_t value = get();
-    if (value > left() / bytes_each) ok_ = false;
-    return ok_ ? static_cast<std::size_t>(value) : 0;
-  }
-  std::span<const std::uint8_t> take(std::size_t bytes) {
-    if (!ok_ || bytes > left()) {
-      ok_ = false;
-      return {};
-    }
-    const std::span<const std::uint8_t> taken(p_, bytes);
-    p_ += bytes;
-    return taken;
-  }
-  std::size_t left() const { return static_cast<std::size_t>(end_ - p_); }
-  bool ok() const { return ok_; }
-
- private:
-  const std::uint8_t* p_;
-  const std::uint8_t* end_;
-  bool ok_ = true;
-};
 
 /// Where a record should start if all records before it in its shard have the mean size of those before `from`.
 std::uint64_t guess_offset(const RecordId& from, std::uint64_t ordinal) {
@@ -85,19 +41,19 @@ void put_slots(const std::vector<RecordId>& ids, Bytes* out) {
     return std::tie(ids[a].shard, ids[a].ordinal, a) < std::tie(ids[b].shard, ids[b].ordinal, b);
   });
 
-  put(ids.size(), out);
+  put_varint(ids.size(), out);
   RecordId last;
   for (std::size_t i = 0; i < order.size();) {
     const std::uint32_t shard = ids[order[i]].shard;
     std::size_t end = i;
     while (end < order.size() && ids[order[end]].shard == shard) ++end;
-    put(shard - last.shard, out);
-    put(end - i, out);
+    put_varint(shard - last.shard, out);
+    put_varint(end - i, out);
     last = {.shard = shard};
     for (; i < end; ++i) {
       const RecordId& id = ids[order[i]];
-      put(id.ordinal - last.ordinal, out);
-      put(zigzag(id.offset - guess_offset(last, id.ordinal)), out);
+      put_varint(id.ordinal - last.ordinal, out);
+      put_varint(zigzag(id.offset - guess_offset(last, id.ordinal)), out);
       last = id;
     }
   }
@@ -113,7 +69,7 @@ void put_slots(const std::vector<RecordId>& ids, Bytes* out) {
   }
 }
 
-Status get_slots(Reader* in, std::vector<RecordId>* ids) {
+Status get_slots(VarintReader* in, std::vector<RecordId>* ids) {
   const std::size_t count = in->count(2);
   std::vector<RecordId> sorted;
   sorted.reserve(count);
@@ -186,11 +142,11 @@ Result<Bytes> from_base64(const std::string& text) {
 
 std::string encode_state(const DecodedState& state) {
   Bytes bytes{kFormat};
-  put(state.words.size(), &bytes);
-  for (const std::uint64_t word : state.words) put(word, &bytes);
-  put(state.slots.size(), &bytes);
+  put_varint(state.words.size(), &bytes);
+  for (const std::uint64_t word : state.words) put_varint(word, &bytes);
+  put_varint(state.slots.size(), &bytes);
   for (const auto& [stage, ids] : state.slots) {
-    put(stage, &bytes);
+    put_varint(stage, &bytes);
     put_slots(ids, &bytes);
   }
   const std::uint32_t crc = crc32c(bytes.data(), bytes.size());
@@ -207,7 +163,7 @@ Result<DecodedState> decode_state(const std::string& data) {
   const std::size_t body = bytes.size() - kCrcBytes;
   if (crc32c(bytes.data(), body) != load_u32(bytes.data() + body)) return not_a_state("its checksum is wrong");
 
-  Reader in(std::span<const std::uint8_t>(bytes).subspan(1, body - 1));
+  VarintReader in(std::span<const std::uint8_t>(bytes).subspan(1, body - 1));
   DecodedState state;
   state.words.resize(in.count(1));
   for (std::uint64_t& word : state.words) word = in.get();

@@ -4,13 +4,11 @@
 
 #include "base/utf8.h"
 #include "insight/compression_finding.h"
+#include "insight/report_json.h"
 #include "pipeline/pipeline_impl.h"
 
 namespace headrace {
 namespace {
-
-constexpr std::size_t kMaxNameBytes = 200;
-constexpr std::size_t kMaxPathBytes = 4096;
 
 nlohmann::ordered_json number_or_null(std::int64_t number) {
   return number < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(number);
@@ -44,15 +42,7 @@ Result<Report> report(const Pipeline& pipeline) {
 
 std::string to_json(const Report& report) {
   nlohmann::ordered_json json;
-  json["stages"] = nlohmann::ordered_json::array();
-  for (const StageReport& stage : report.stages) {
-    json["stages"].push_back({{"name", stage.name},
-                              {"busy_seconds", stage.busy_seconds},
-                              {"starved_seconds", stage.starved_seconds},
-                              {"blocked_seconds", stage.blocked_seconds},
-                              {"records", stage.records},
-                              {"bytes", stage.bytes}});
-  }
+  json["stages"] = stages_json(report.stages);
   json["transforms"] = nlohmann::ordered_json::array();
   for (const TransformReport& transform : report.transforms) {
     json["transforms"].push_back(
@@ -77,17 +67,8 @@ std::string to_json(const Report& report) {
   json["skipped_regions"] = nlohmann::ordered_json::array();
   for (const SkippedRegion& region : report.skipped_regions) json["skipped_regions"].push_back(region_json(region));
   json["consumer_wait_seconds"] = report.consumer_wait_seconds;
-  json["waits"] = nlohmann::ordered_json::array();
-  for (const WaitReport& wait : report.waits) {
-    // JSON has no infinity: null.
-    json["waits"].push_back({{"seconds", wait.seconds}, {"count", wait.count}});
-  }
-  json["replicas"] = nlohmann::ordered_json::array();
-  for (const ReplicaReport& replica : report.replicas) {
-    json["replicas"].push_back({{"batches", replica.batches},
-                                {"wait_seconds", replica.wait_seconds},
-                                {"waiting_seconds", replica.waiting_seconds}});
-  }
+  json["waits"] = waits_json(report.waits);
+  json["replicas"] = replicas_json(report.replicas);
   json["threads"] = report.threads;
   json["io"] = report.io;
   json["record_bytes"] = report.record_bytes;

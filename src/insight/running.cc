@@ -11,6 +11,8 @@
 #include <system_error>
 #include <tuple>
 
+#include "base/utf8.h"
+#include "insight/report_json.h"
 #include "runtime/page_report.h"
 #include "runtime/run_folder.h"
 #include "runtime/status_page.h"
@@ -87,6 +89,22 @@ std::vector<RunningPipeline> running_pipelines() {
     return std::tuple(a.process, -a.open_seconds) < std::tuple(b.process, -b.open_seconds);
   });
   return all;
+}
+
+std::string to_json(const RunningPipeline& running) {
+  nlohmann::ordered_json json;
+  json["process"] = running.process;
+  json["name"] = printable_utf8(running.name, kMaxPathBytes);
+  json["open_seconds"] = running.open_seconds;
+  json["stages"] = stages_json(running.stages);
+  json["epoch"] = running.epoch;
+  json["batches"] = running.batches;
+  json["waits"] = waits_json(running.waits);
+  json["replicas"] = replicas_json(running.replicas);
+  json["threads"] = running.threads;
+  json["record_bytes"] = running.record_bytes;
+  json["batch_bytes"] = running.batch_bytes;
+  return json.dump();
 }
 
 }  // namespace headrace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checksum.h"
+#include "base/varints.h"
 #include "base/wire.h"
 #include "runtime/mutex.h"
 #include "shard/byte_sink.h"
@@ -26,11 +27,6 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-void put(std::uint64_t value, Bytes* out) {
-  std::uint8_t text[10];
-  out->insert(out->end(), text, write_varint(text, value));
-}
-
 Status damaged(const std::string& path, const std::string& why) {
   return data_loss("the cache file is damaged: " + why + "; remove it, and it is made anew", {.path = path});
 }
@@ -44,53 +40,18 @@ struct Place {
 
 Bytes encode_index(const std::string& identity, const std::vector<Place>& places) {
   Bytes index;
-  put(identity.size(), &index);
+  put_varint(identity.size(), &index);
   index.insert(index.end(), identity.begin(), identity.end());
-  put(places.size(), &index);
+  put_varint(places.size(), &index);
   for (const Place& place : places) {
-    put(static_cast<std::uint64_t>(place.known.rows), &index);
-    put(static_cast<std::uint64_t>(place.known.epoch), &index);
-    put(place.offset, &index);
-    put(place.bytes, &index);
-    put(place.crc, &index);
+    put_varint(static_cast<std::uint64_t>(place.known.rows), &index);
+    put_varint(static_cast<std::uint64_t>(place.known.epoch), &index);
+    put_varint(place.offset, &index);
+    put_varint(place.bytes, &index);
+    put_varint(place.crc, &index);
   }
   return index;
 }
-
-/// Reads the index; once something is missing, everything is 0 and ok() false.
-class IndexReader {
- public:
-  explicit IndexReader(const Bytes& bytes) : p_(bytes.data()), end_(p_ + bytes.size()) {}
-
-  std::uint64_t get() {
-    std::uint64_t value = 0;
-    const std::uint8_t* next = p_ != nullptr ? read_varint(p_, end_, &value) : nullptr;
-    p_ = next;
-    return next != nullptr ? value : 0;
-  }
-  std::string text() {
-    const std::uint64_t size = get();
-    if (p_ == nullptr || size > static_cast<std::uint64_t>(end_ - p_)) {
-      p_ = nullptr;
-      return {};
-    }
-    std::string value(reinterpret_cast<const char*>(p_), static_cast<std::size_t>(size));
-    p_ += size;
-    return value;
-  }
-  /// Of things of at least `bytes_each` bytes.
-  std::size_t count(std::size_t bytes_each) {
-    const std::uint64_t value = get();
-    if (p_ != nullptr && value > static_cast<std::uint64_t>(end_ - p_) / bytes_each) p_ = nullptr;
-    return p_ != nullptr ? static_cast<std::size_t>(value) : 0;
-  }
-  bool ok() const { return p_ != nullptr; }
-  bool at_end() const { return p_ == end_; }
-
- private:
-  const std::uint8_t* p_;
-  const std::uint8_t* const end_;
-};
 
 class FileEpoch final : public CachedEpoch {
  public:
@@ -194,8 +155,9 @@ Result<std::shared_ptr<const CachedEpoch>> open_cache_file(const std::string& pa
     return damaged(path, "its start is not that of a cache file");
   }
   HEADRACE_ASSIGN_OR_RETURN(const Bytes index, read_index(*file));
-  IndexReader reader(index);
-  const std::string made_of = reader.text();
+  VarintReader reader(index);
+  const std::span<const std::uint8_t> text = reader.take(reader.count());
+  const std::string made_of(text.begin(), text.end());
   std::vector<Place> places(reader.count(5));
   for (Place& place : places) {
     place.known = {static_cast<std::int64_t>(reader.get()), static_cast<std::int64_t>(reader.get())};
@@ -205,7 +167,7 @@ Result<std::shared_ptr<const CachedEpoch>> open_cache_file(const std::string& pa
     const bool fits = place.offset <= file->size() && place.bytes <= file->size() - place.offset;
     if (!reader.ok() || !fits || place.known.rows < 0) return damaged(path, "its index is wrong");
   }
-  if (!reader.ok() || !reader.at_end()) return damaged(path, "its index is wrong");
+  if (!reader.ok() || reader.left() > 0) return damaged(path, "its index is wrong");
   if (made_of != identity) {
     return Status(StatusCode::kInvalidArgument,
                   "cache(): the file is of other data: it was made of '" + made_of + "', this pipeline is '" +

@@ -119,9 +119,9 @@ KnownBatch PipelineCache::at(std::int64_t slot) const { return whole_->batches()
 std::shared_ptr<CacheFilling> PipelineCache::fill() { return std::make_shared<Filling>(this); }
 
 Status PipelineCache::keep(const RecordBatch& records, const std::vector<Slice>& slices) {
-  const ProbeTimer timer(probe_.busy_ns);
+  const ProbeTimer timer(options_.probe->busy_ns);
   EncodedBatch bytes = encode_slices(slices);
-  probe_.add(records.rows, static_cast<std::int64_t>(bytes.size()));
+  options_.probe->add(records.rows, static_cast<std::int64_t>(bytes.size()));
   auto* const filling = static_cast<Filling*>(records.cache->filling.get());
   return filling->keep(records.cache->slot, {records.rows, records.epoch}, column_bytes(slices), std::move(bytes));
 }
@@ -131,10 +131,10 @@ void PipelineCache::give_up(const CachePlace& place, const Status& failure) {
 }
 
 Result<std::vector<Slice>> PipelineCache::read(std::int64_t slot) {
-  const ProbeTimer timer(probe_.busy_ns);
+  const ProbeTimer timer(options_.probe->busy_ns);
   EncodedBatch room;
   HEADRACE_ASSIGN_OR_RETURN(const std::span<const std::uint8_t> bytes, whole_->read(slot, &room));
-  probe_.add(at(slot).rows, static_cast<std::int64_t>(bytes.size()));
+  options_.probe->add(at(slot).rows, static_cast<std::int64_t>(bytes.size()));
   return decode_slices(bytes, *buffers_);
 }
 

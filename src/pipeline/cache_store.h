@@ -42,6 +42,7 @@ struct PipelineCacheOptions {
   std::int64_t memory_bytes = 0;                       ///< of the pipeline; 0: no limit
   std::int64_t batches_ahead = 0;                      ///< that the pipeline holds beside the cache
   std::optional<std::int64_t> batches = std::nullopt;  ///< of an epoch, for a failure's text
+  StageProbe* probe = nullptr;                         ///< outlives the cache
 };
 
 /// keep(), give_up() and read() come from any thread, the others as BatchCache says.
@@ -64,7 +65,6 @@ class PipelineCache final : public BatchCache {
   Result<std::vector<Slice>> read(std::int64_t slot);
 
   std::int64_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
-  StageProbe& probe() { return probe_; }
 
  private:
   class Filling;
@@ -79,7 +79,6 @@ class PipelineCache final : public BatchCache {
   const PipelineCacheOptions options_;
   std::shared_ptr<const CachedEpoch> whole_;  // set by the sequencer before it hands out a place in it
   std::atomic<std::int64_t> memory_bytes_{0};
-  StageProbe probe_;
 };
 
 }  // namespace headrace

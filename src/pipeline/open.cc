@@ -101,8 +101,10 @@ Status Pipeline::Impl::open_cache(std::int64_t budget) {
   for (const Op* op : ops_in_order(op_)) {
     const auto* cache = std::get_if<CacheOp>(&op->arguments);
     if (cache == nullptr) continue;
-    const PipelineCacheOptions options = {
-        .memory_bytes = budget, .batches_ahead = depth_ + 1, .batches = stream_elements(op->input, *shared_)};
+    const PipelineCacheOptions options = {.memory_bytes = budget,
+                                          .batches_ahead = depth_ + 1,
+                                          .batches = stream_elements(op->input, *shared_),
+                                          .probe = page_->add_stage("cache")};
     HEADRACE_ASSIGN_OR_RETURN(
         cache_, PipelineCache::open(cache->store, cache_identity(op_, *sources_.shards, replicas_), buffers_, options));
   }
@@ -132,6 +134,12 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   }
   parser_ = schema ? make_example_parser(*schema, buffers_) : make_records_parser(buffers_);
 
+  ExecutorParts parts;
+  parts.read = page_->add_stage("read");
+  parts.order = page_->add_stage("order");
+  parts.parse = page_->add_stage("parse");
+  parts.deliver = page_->add_stage("deliver");
+  maps_ = std::make_unique<SliceMaps>(op_, page_.get());
   HEADRACE_RETURN_IF_ERROR(open_cache(budget));
 
   SourceContext context;
@@ -143,8 +151,8 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.skipped = skipped_.get();
   context.warnings = &warnings_;
   context.wait = &read_wait_;
-  context.probe = page_->add_stage("read");
-  read_probe_ = context.probe;
+  context.probe = parts.read;
+  read_probe_ = parts.read;
   context.inflate = &inflate_probes_;
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
@@ -171,7 +179,6 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
 
   const Op* batching = batching_op(op_);
   const auto* batch = batching != nullptr ? std::get_if<BatchOp>(&batching->arguments) : nullptr;
-  ExecutorParts parts;
   parts.stage = stage_.get();
   parts.parser = parser_.get();
   parts.blocks = &blocks_;
@@ -183,11 +190,6 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.trace = &trace_;
   parts.cache = cache_.get();
   parts.loader = loader_.get();
-  parts.read = context.probe;
-  parts.order = page_->add_stage("order");
-  parts.parse = page_->add_stage("parse");
-  parts.deliver = page_->add_stage("deliver");
-  maps_ = std::make_unique<SliceMaps>(op_, page_.get());
   parts.maps = maps_.get();
   parts.replicas = replicas_;
   parts.origin = schema && schema->origin;

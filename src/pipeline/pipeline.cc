@@ -195,8 +195,7 @@ void Pipeline::Impl::show_position() {
 Report Pipeline::Impl::report() const {
   Report report;
   for (const auto& [name, probe] : page_->stages()) report.stages.push_back(stage_report(name, *probe));
-  if (cache_ != nullptr) report.stages.push_back(stage_report("cache", cache_->probe()));
-  // Which has its place on the page before the functions of map(), however many these are.
+  // Which has its place on the page before the functions of map() and the cache, however many these are.
   const auto deliver = std::find_if(report.stages.begin(), report.stages.end(),
                                     [](const StageReport& stage) { return stage.name == "deliver"; });
   std::rotate(deliver, deliver + 1, report.stages.end());

@@ -1,10 +1,10 @@
 #include "tensor/slice_codec.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
+#include "base/varints.h"
 #include "base/wire.h"
 #include "tensor/bytes_column.h"
 #include "tensor/slice_layout.h"
@@ -101,10 +101,7 @@ class Encoder {
     return static_cast<std::size_t>(found - used_.begin());
   }
 
-  void put(std::uint64_t value) {
-    std::uint8_t text[10];
-    out_.insert(out_.end(), text, write_varint(text, value));
-  }
+  void put(std::uint64_t value) { put_varint(value, &out_); }
   void put(const std::string& text) {
     put(text.size());
     out_.insert(out_.end(), text.begin(), text.end());
@@ -162,83 +159,80 @@ bool fits(const Column& column, std::int64_t rows) {
   return false;
 }
 
-/// Reads what Encoder::put() wrote; once something is wrong, everything is 0 and ok() false.
 class Decoder {
  public:
-  Decoder(std::span<const std::uint8_t> bytes, BufferPool& pool)
-      : p_(bytes.data()), end_(bytes.data() + bytes.size()), pool_(pool) {}
+  Decoder(std::span<const std::uint8_t> bytes, BufferPool& pool) : in_(bytes), pool_(pool) {}
 
   Result<std::vector<Slice>> decode() {
-    std::vector<Slice> slices(count());
+    std::vector<Slice> slices(in_.count());
     for (Slice& slice : slices) HEADRACE_RETURN_IF_ERROR(read(&slice));
-    if (!ok_ || p_ != end_) return not_slices("wrong length");
+    if (!in_.ok() || in_.left() > 0) return not_slices("wrong length");
     return slices;
   }
 
  private:
   Status read(Slice* slice) {
-    slice->rows = static_cast<std::int64_t>(get());
-    ok_ = ok_ && slice->rows >= 0 && slice->rows <= INT64_MAX >> 32;
-    std::vector<std::size_t> sizes(count());
-    for (std::size_t& size : sizes) size = static_cast<std::size_t>(get());
+    slice->rows = static_cast<std::int64_t>(in_.get());
+    check(slice->rows >= 0 && slice->rows <= INT64_MAX >> 32);
+    std::vector<std::size_t> sizes(in_.count());
+    for (std::size_t& size : sizes) size = static_cast<std::size_t>(in_.get());
     buffers_.clear();
     std::size_t all = 0;
     for (const std::size_t size : sizes) {
-      if (!ok_ || size > left() - all) return not_slices("wrong size of a buffer");
+      if (!in_.ok() || size > in_.left() - all) return not_slices("wrong size of a buffer");
       all += size;
       HEADRACE_ASSIGN_OR_RETURN(BufferPtr buffer, allocate_buffer(size, pool_));
       buffers_.push_back(std::move(buffer));
     }
     used_ = sizes;
-    slice->columns.resize(count());
+    slice->columns.resize(in_.count());
     for (Column& column : slice->columns) read(&column);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (!ok_ || sizes[i] > left()) return not_slices("it ends too early");
-      std::memcpy(buffers_[i]->data(), p_, sizes[i]);
-      p_ += sizes[i];
+      const std::span<const std::uint8_t> content = in_.take(sizes[i]);
+      if (!in_.ok()) return not_slices("it ends too early");
+      std::copy(content.begin(), content.end(), buffers_[i]->data());
     }
     for (Column& column : slice->columns) {
-      if (!ok_ || !fits(column, slice->rows)) return not_slices("wrong column");
+      if (!in_.ok() || !fits(column, slice->rows)) return not_slices("wrong column");
       if (column.values.dtype == DType::kBytes && !read_strings(&column)) return not_slices("wrong strings");
     }
-    return ok_ ? Status() : not_slices("wrong column");
+    return in_.ok() ? Status() : not_slices("wrong column");
   }
 
   void read(Column* column) {
     column->name = text();
-    const std::uint64_t kind = get();
-    ok_ = ok_ && kind >= 1 && kind <= static_cast<std::uint64_t>(ColumnKind::kJagged);
+    const std::uint64_t kind = in_.get();
+    check(kind >= 1 && kind <= static_cast<std::uint64_t>(ColumnKind::kJagged));
     column->kind = static_cast<ColumnKind>(kind);
     read(&column->values);
-    column->row_splits.resize(count());
+    column->row_splits.resize(in_.count());
     for (Tensor& splits : column->row_splits) read(&splits);
     if (column->kind == ColumnKind::kSparse) read(&column->indices);
     if (column->values.dtype == DType::kBytes) read(&column->byte_offsets);
     column->dense_shape = shape();
-    std::vector<std::string> keys(count());
+    std::vector<std::string> keys(in_.count());
     for (std::string& key : keys) key = text();
     if (!keys.empty()) column->keys = std::make_shared<const std::vector<std::string>>(std::move(keys));
   }
 
   void read(Tensor* tensor) {
-    const std::uint64_t dtype = get();
-    ok_ = ok_ && dtype >= 1 && dtype <= static_cast<std::uint64_t>(DType::kFloat8E5m2fnuz);
-    if (!ok_) return;
+    const std::uint64_t dtype = in_.get();
+    if (!check(dtype >= 1 && dtype <= static_cast<std::uint64_t>(DType::kFloat8E5m2fnuz))) return;
     tensor->dtype = static_cast<DType>(dtype);
     tensor->shape = shape();
     auto bytes = static_cast<std::int64_t>(size_of(tensor->dtype));
     for (const std::int64_t size : tensor->shape) {
-      ok_ = ok_ && size >= 0 && !__builtin_mul_overflow(bytes, size, &bytes);
+      check(size >= 0 && !__builtin_mul_overflow(bytes, size, &bytes));
     }
-    const std::uint64_t place = get();
+    const std::uint64_t place = in_.get();
     if (place == buffers_.size()) {
-      ok_ = ok_ && bytes == 0;
+      check(bytes == 0);
       return;
     }
-    const std::uint64_t offset = get();
-    ok_ = ok_ && place < buffers_.size() && offset <= used_[place] &&
-          static_cast<std::uint64_t>(bytes) <= used_[place] - offset;
-    if (!ok_) return;
+    const std::uint64_t offset = in_.get();
+    const bool holds =
+        place < buffers_.size() && offset <= used_[place] && static_cast<std::uint64_t>(bytes) <= used_[place] - offset;
+    if (!check(holds)) return;
     tensor->buffer = buffers_[place];
     tensor->data = tensor->buffer->data() + offset;
   }
@@ -246,7 +240,7 @@ class Decoder {
   // The headers and the offsets of the strings say the same, and reach no further than the buffer.
   bool read_strings(Column* column) {
     const Tensor& values = column->values;
-    if (!ok_ || column->byte_offsets.dtype != DType::kInt64 || column->byte_offsets.data == nullptr) return false;
+    if (!in_.ok() || column->byte_offsets.dtype != DType::kInt64 || column->byte_offsets.data == nullptr) return false;
     const std::int64_t strings = values.elements();
     if (column->byte_offsets.elements() != strings + 1) return false;
     if (values.data == nullptr) return false;
@@ -269,37 +263,22 @@ class Decoder {
     return true;
   }
 
-  std::uint64_t get() {
-    std::uint64_t value = 0;
-    const std::uint8_t* next = ok_ ? read_varint(p_, end_, &value) : nullptr;
-    ok_ = next != nullptr;
-    if (!ok_) return 0;
-    p_ = next;
-    return value;
-  }
-  // Of things that take at least a byte each.
-  std::size_t count() {
-    const std::uint64_t value = get();
-    ok_ = ok_ && value <= left();
-    return ok_ ? static_cast<std::size_t>(value) : 0;
+  bool check(bool holds) {
+    if (!holds) in_.fail();
+    return in_.ok();
   }
   std::string text() {
-    const std::size_t bytes = count();
-    std::string value(reinterpret_cast<const char*>(p_), bytes);
-    p_ += bytes;
-    return value;
+    const std::span<const std::uint8_t> bytes = in_.take(in_.count());
+    return {bytes.begin(), bytes.end()};
   }
   Shape shape() {
     Shape shape;
-    for (std::size_t left = count(); left > 0; --left) shape.push_back(static_cast<std::int64_t>(get()));
+    for (std::size_t left = in_.count(); left > 0; --left) shape.push_back(static_cast<std::int64_t>(in_.get()));
     return shape;
   }
-  std::size_t left() const { return static_cast<std::size_t>(end_ - p_); }
 
-  const std::uint8_t* p_;
-  const std::uint8_t* end_;
+  VarintReader in_;
   BufferPool& pool_;
-  bool ok_ = true;
   std::vector<BufferPtr> buffers_;
   std::vector<std::size_t> used_;  // bytes of them
 };

@@ -256,6 +256,9 @@ def test_lengths_and_report(paths, cached):
     with iter(dataset.repeat(2)) as batches:
         assert len(list(batches)) == 12
         stages = {stage.name: stage for stage in batches.report().stages}
+        seen = [running for running in hr.running_pipelines() if running.process == os.getpid()][-1]  # the youngest
+        assert {stage.name for stage in seen.stages} == set(stages)
+        assert list(stages) == ["read", "order", "parse", "cache", "deliver"]
     assert stages["parse"].records == 40 and stages["cache"].records == 80 and stages["cache"].bytes > 0
 
 

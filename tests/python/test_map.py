@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 import time
+import weakref
 
 import headrace as hr
 import numpy as np
@@ -186,6 +187,22 @@ def test_ends(batches):
 
     never_started = iter(endless)
     never_started.close()
+
+
+def test_a_pipeline_that_ended_is_collected(batches):
+    def fail(batch):
+        raise KeyError("mine")
+
+    for function, failure in [(len, StopIteration), (fail, KeyError)]:
+        pipeline = iter(batches.map(function))
+        for _ in range(2):  # the failure stays, with the frames that it went through
+            with pytest.raises(failure):
+                while True:
+                    next(pipeline)
+        core = weakref.ref(pipeline._core)
+        del pipeline
+        gc.collect()
+        assert core() is None
 
 
 class SlowToStart(mapped_module._Worker):

@@ -114,6 +114,7 @@ def test_a_page_of_any_bytes_is_read_within_its_bounds(numbers, folder):
     [seen] = hr.running_pipelines()
     assert seen.process == os.getpid() and len(seen.stages) <= 20 and len(seen.replicas) <= 32
     assert seen.name == "\\xff" * 256
+    assert json.loads(seen.to_json())["stages"][0]["name"].startswith("\\xff")
 
 
 def test_where_no_folder_can_be_had_nothing_is_missing(numbers, folder):

@@ -151,7 +151,10 @@ Status RemoteSession::for_each(std::size_t count, const std::function<void(std::
   work->run = run;
   work->count = count;
   const auto tasks = std::min<std::size_t>(count, static_cast<std::size_t>(WorkerPool::shared_network()->threads()));
-  work->running = tasks;
+  {
+    MutexLock lock(work->mutex);
+    work->running = tasks;
+  }
   for (std::size_t task = 0; task < tasks; ++task) {
     submit(task, [work, stop = stop_token()] {
       const Status done = or_no_memory([&]() -> Status {
