@@ -1,5 +1,6 @@
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -78,9 +79,20 @@ nb::tuple replica_tuple(const BatchHandle& self) {
 }
 
 nb::tuple replica_rows(const BatchHandle& self) {
+  // Padding stands behind all records.
   nb::list list;
-  for (const auto& slice : self.replicas()) list.append(slice->rows);
+  std::int64_t left = self.global_rows();
+  for (const auto& slice : self.replicas()) {
+    const std::int64_t rows = std::min(left, slice->rows);
+    list.append(rows);
+    left -= rows;
+  }
   return nb::tuple(list);
+}
+
+nb::object mask(BatchHandle& self) {
+  const nb::str name("_mask");
+  return self.column_names().find(name) ? get_item(self, name) : nb::none();
 }
 
 }  // namespace
@@ -128,8 +140,11 @@ void bind_batch(nb::module_& m) {
                               "devices), and their shares.");
   bind_mapping(batch);
   batch.def_prop_ro("replicas", replica_tuple, "The shares, one Slice per device.")
-      .def_prop_ro("replica_rows", replica_rows, "Rows of each share.")
-      .def_prop_ro("global_rows", &BatchHandle::global_rows, "Rows of all shares.")
+      .def_prop_ro("replica_rows", replica_rows, "Records of each share; without padding.")
+      .def_prop_ro("global_rows", &BatchHandle::global_rows,
+                   "Records of all shares, by which a sum of losses is divided.")
+      .def_prop_ro("mask", mask,
+                   "With remainder=\"pad\" the bool column `_mask`: false where a row is padding; else None.")
       .def_prop_ro("number", &BatchHandle::number, "Batches of this stream before this one.")
       .def_prop_ro("epoch", &BatchHandle::epoch, "Epoch of the first row, from 0.")
       .def("__repr__", [](const BatchHandle& self) {

@@ -93,6 +93,13 @@ nb::list make_indexes(const DatasetHandle& self) {
   return to_python(std::move(warnings));
 }
 
+Remainder to_remainder(const std::string& name) {
+  if (name == "split") return Remainder::kSplit;
+  if (name == "pad") return Remainder::kPad;
+  if (name == "drop") return Remainder::kDrop;
+  raise(invalid_argument("remainder='" + name + "': must be 'split', 'pad' or 'drop'"));
+}
+
 ShardBy to_shard_by(const std::string& name) {
   if (name == "record") return ShardBy::kRecord;
   if (name == "file") return ShardBy::kFile;
@@ -248,11 +255,14 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
           "name"_a, "columns"_a, "address"_a)
       .def(
           "prefetch_to_device",
-          [](const DatasetHandle& self, std::vector<std::string> devices, int depth) {
-            return DatasetHandle(self.dataset.prefetch_to_device({.devices = std::move(devices), .depth = depth}),
-                                 self.schema);
+          [](const DatasetHandle& self, std::vector<std::string> devices, int depth, const std::string& remainder,
+             std::vector<std::int64_t> weights) {
+            return DatasetHandle(self.dataset.prefetch_to_device({.devices = std::move(devices),
+                                                                  .depth = depth,
+                                                                  .remainder = to_remainder(remainder),
+                                                                  .weights = std::move(weights)}));
           },
-          "devices"_a, "depth"_a = 2)
+          "devices"_a, "depth"_a, "remainder"_a, "weights"_a)
       .def(
           "resident",
           [](const DatasetHandle& self, std::int64_t batches, std::optional<std::int64_t> count) {
@@ -271,6 +281,7 @@ void bind_dataset(nb::module_& m) {
       .def("check", check, "Finds and checks the files; the warnings about them.")
       .def(
           "set_epoch", [](const DatasetHandle& self, std::int64_t epoch) { self.dataset.set_epoch(epoch); }, "epoch"_a)
+      .def_prop_ro("drops_remainder", [](const DatasetHandle& self) { return self.dataset.drops_remainder(); })
       .def("next_epoch", [](const DatasetHandle& self) { return self.dataset.next_epoch(); })
       .def(
           "cardinality", [](const DatasetHandle& self) { return self.dataset.cardinality(); },

@@ -110,6 +110,7 @@ _LAZY_FUNCTIONS = {
     "repair_file": "verify",
     "running_pipelines": "running",
     "verify_files": "verify",
+    "zip": "zipped",
 }
 
 __all__ = [*(name for name in dir() if not name.startswith("_")), *_LAZY_FUNCTIONS, "__version__"]

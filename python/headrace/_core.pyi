@@ -276,11 +276,17 @@ class Batch:
 
     @property
     def replica_rows(self) -> tuple:
-        """Rows of each share."""
+        """Records of each share; without padding."""
 
     @property
     def global_rows(self) -> int:
-        """Rows of all shares."""
+        """Records of all shares, by which a sum of losses is divided."""
+
+    @property
+    def mask(self) -> object:
+        """
+        With remainder="pad" the bool column `_mask`: false where a row is padding; else None.
+        """
 
     @property
     def number(self) -> int:
@@ -1050,7 +1056,7 @@ class Dataset:
 
     def map(self, name: str, columns: Sequence[str], address: int) -> Dataset: ...
 
-    def prefetch_to_device(self, devices: Sequence[str], depth: int = 2) -> Dataset: ...
+    def prefetch_to_device(self, devices: Sequence[str], depth: int, remainder: str, weights: Sequence[int]) -> Dataset: ...
 
     def resident(self, batches: int, count: int | None) -> Dataset: ...
 
@@ -1061,6 +1067,9 @@ class Dataset:
         """Finds and checks the files; the warnings about them."""
 
     def set_epoch(self, epoch: int) -> None: ...
+
+    @property
+    def drops_remainder(self) -> bool: ...
 
     def next_epoch(self) -> int: ...
 

@@ -16,7 +16,7 @@ import tensorflow as tf
 from ._tf_checkpoint import checkpointable
 from ._tf_dataset import make_dataset
 from ._tf_elements import Elements
-from ._tf_recipe import Recipe, batch_size
+from ._tf_recipe import Recipe, batch_size, slice_rows
 from .errors import ArgumentError
 from .settings import value_of
 
@@ -56,13 +56,13 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
     _check_choice("map_device", map_device, (None, "host"))
     chosen = _route(route)
     devices = _replica_devices(strategy)
-    size, whole = batch_size(pipeline)
+    batch_size(pipeline)  # refuses what has no batches of its own
     pipeline.refuse_cuda("distribute")
     functions = () if map is None else (map,)
     if chosen == "dataset":
         return _by_dataset(pipeline, strategy, structure, functions)
     pipeline = _over_replicas(pipeline, len(devices))
-    elements = Elements(pipeline, structure, size // len(devices) if whole else None)
+    elements = Elements(pipeline, structure, slice_rows(pipeline, len(devices)))
     recipe = Recipe(pipeline, devices, elements, map_device=map_device, dependent=map_rows == "dependent")
     from ._tf_direct import DirectDataset
 

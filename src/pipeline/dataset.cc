@@ -96,6 +96,17 @@ std::vector<std::int64_t> batch_sizes(const std::shared_ptr<const Op>& last) {
   return {std::get<BatchOp>(op->arguments).options.size};
 }
 
+Status check_weights(const std::vector<std::int64_t>& weights, std::size_t devices) {
+  const std::string what = "prefetch_to_device(): weights";
+  if (weights.size() != devices) {
+    return invalid_argument(what + " has " + std::to_string(weights.size()) + " numbers for " +
+                            std::to_string(devices) + " devices");
+  }
+  const auto bad = std::find_if(weights.begin(), weights.end(), [](std::int64_t w) { return w < 1 || w > 1000; });
+  if (bad == weights.end()) return {};
+  return invalid_argument(what + ": " + std::to_string(*bad) + " must be 1 to 1000");
+}
+
 // What padded_batch() asks of the parse() behind it, or null.
 const BatchPadding* padding_of(const std::shared_ptr<const Op>& last) {
   const Op* op = batching_op(last);
@@ -242,10 +253,20 @@ Dataset Dataset::prefetch_to_device(const DeviceOptions& options) const {
     check = invalid_argument("prefetch_to_device(): depth=" + std::to_string(options.depth) + " must be at most " +
                              std::to_string(kMostDeviceDepth) + " with CUDA devices");
   }
+  DeviceOptions filled = options;
+  if (filled.weights.empty()) filled.weights.assign(devices.size(), 1);
+  if (check.ok()) check = check_weights(filled.weights, devices.size());
   for (const std::int64_t size : batch_sizes(op_)) {
-    if (check.ok()) check = check_global_batch(size, static_cast<int>(devices.size()));
+    if (check.ok()) check = check_global_batch(size, filled.weights);
   }
-  return DatasetBuilder::extend(*this, std::move(check), DeviceOp{options, std::move(devices)});
+  std::optional<Schema> parsed = parsed_schema(op_);
+  if (parsed && options.remainder == Remainder::kPad && check.ok()) {
+    parsed->mask = true;
+    check = parsed->validate();
+  }
+  Dataset input = *this;
+  if (is_batched(op_) && options.remainder == Remainder::kDrop) input.op_ = dropping_remainder(op_);
+  return DatasetBuilder::extend(input, std::move(check), DeviceOp{std::move(filled), std::move(devices)});
 }
 
 Dataset Dataset::resident(const ResidentOptions& options) const {
@@ -266,6 +287,13 @@ std::vector<OpDescription> Dataset::ops() const {
 }
 
 std::optional<Schema> Dataset::schema() const { return parsed_schema(op_); }
+
+bool Dataset::drops_remainder() const {
+  const Op* op = batching_op(op_);
+  if (op == nullptr) return false;
+  const auto* bucket = std::get_if<BucketOp>(&op->arguments);
+  return bucket != nullptr ? bucket->options.drop_remainder : std::get<BatchOp>(op->arguments).options.drop_remainder;
+}
 
 std::optional<std::int64_t> Dataset::cardinality() const { return stream_elements(op_, *shared_); }
 

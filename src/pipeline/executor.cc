@@ -9,7 +9,7 @@
 #include "pipeline/cached_job.h"
 #include "pipeline/late_rows.h"
 #include "pipeline/locate.h"
-#include "replica/plan.h"
+#include "pipeline/repeat_rows.h"
 #include "runtime/clock.h"
 #include "runtime/stall.h"
 
@@ -171,8 +171,7 @@ std::shared_ptr<InFlight> Executor::prepare(RecordBatch records, bool is_asked_a
   if (parts_.pins_records) {
     batch->pin = parts_.blocks->pin(is_asked_about ? std::vector<RecordRun>() : batch->records.runs);
   }
-  if (has_late_rows(batch->records)) batch->late.emplace(batch->records, parts_.loader, parts_.blocks);
-  ParseInput input = parse_input(*batch, batch->rows);
+  ParseInput input = parse_input(batch.get(), batch->rows);
   input.finds_all_misfits = is_asked_about;
   batch->job = parts_.parser->begin(std::move(input), rows_per_task(batch->records));
   return batch;
@@ -187,12 +186,17 @@ void Executor::start_parse(RecordBatch records) {
   submit_tasks(batch);
 }
 
-ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
+ParseInput Executor::parse_input(InFlight* batch, std::int64_t rows) const {
+  const RecordBatch& records = batch->records;
   ParseInput input;
-  input.pin = batch.pin;
-  if (batch.late) input.loader = &*batch.late;
-  input.rows.reserve(static_cast<std::size_t>(rows));
-  for (const RecordRun& run : batch.records.runs) {
+  input.pin = batch->pin;
+  input.padding = parts_.replicas.pads ? records.full_rows - rows : 0;
+  if (has_late_rows(records)) {
+    batch->late.emplace(records, rows, input.padding, parts_.loader, parts_.blocks);
+    input.loader = &*batch->late;
+  }
+  input.rows.reserve(static_cast<std::size_t>(rows + input.padding));
+  for (const RecordRun& run : records.runs) {
     for (std::uint32_t i = 0; i < run.count && static_cast<std::int64_t>(input.rows.size()) < rows; ++i) {
       input.rows.push_back(run.block->payload(run.first + i));
       if (!parts_.origin) continue;
@@ -200,9 +204,12 @@ ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
       input.origins.push_back({id.shard, static_cast<std::int64_t>(id.ordinal)});
     }
   }
-  input.numbers = batch.records.numbers;
-  input.replica_rows = split_rows(rows, parts_.replicas);
-  if (parts_.draws) input.row_keys = row_keys(*parts_.draws, batch.records, rows);
+  input.numbers = records.numbers;
+  input.replica_rows = split_rows(rows + input.padding, parts_.replicas.weights);
+  if (parts_.draws) input.row_keys = row_keys(*parts_.draws, records, rows);
+  repeat_rows(input.padding, &input.rows);
+  repeat_rows(input.padding, &input.origins);
+  repeat_rows(input.padding, &input.row_keys);
   return input;
 }
 
@@ -279,7 +286,7 @@ void Executor::complete(InFlight* batch) {
       batch->failure = withhold(batch->failure, good_rows);
     } else if (good_rows > 0) {
       // Rare: the rows in front of the bad one are parsed once more, here, as a batch of their own.
-      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(*batch, good_rows), good_rows);
+      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(batch, good_rows), good_rows);
       do {
         for (int task = 0; task < job->tasks(); ++task) job->run(task);
       } while (job->finish_phase());

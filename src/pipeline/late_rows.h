@@ -15,7 +15,9 @@ namespace headrace {
 class LateRows final : public RowLoader {
  public:
   /// `loader`, `blocks` and the records of the batch outlive it.
-  LateRows(const RecordBatch& records, RecordLoader* loader, BlockPool* blocks);
+  /// `rows` of the batch, the first ones, then `padding` of them once more, from the first on.
+  LateRows(const RecordBatch& records, std::int64_t rows, std::int64_t padding, RecordLoader* loader,
+           BlockPool* blocks);
   ~LateRows() override;
 
   Result<RecordBytes> load(std::size_t row, RowMemory* memory) override;

@@ -86,6 +86,31 @@ def test_replicas_share_the_batch(numbers):
     assert ids(batches) == list(range(100))
 
 
+def test_a_padded_batch_tells_its_records(numbers):
+    dataset = hr.TFRecordDataset(numbers).batch(40).parse(NUMBERS).prefetch_to_device(["/CPU:0", "/CPU:1"], remainder="pad")
+    first, _, last = dataset
+    assert first.mask.numpy().all() and list(last) == ["id", "x", "_mask"]
+    assert last.global_rows == 20 and last.replica_rows == (20, 0) and [share.rows for share in last.replicas] == [20, 20]
+    assert last.mask.numpy().tolist() == [True] * 20 + [False] * 20
+    assert last["id"].numpy().tolist() == 2 * list(range(80, 100))
+
+
+def test_a_remainder_that_is_dropped(numbers):
+    batches = hr.TFRecordDataset(numbers).batch(40).parse(NUMBERS)
+    assert len(list(batches.prefetch_to_device(["/CPU:0", "/CPU:1"], remainder="drop"))) == 2
+    assert next(iter(batches)).mask is None
+    with pytest.raises(ValueError, match="remainder='keep'"):
+        batches.prefetch_to_device(["/CPU:0"], remainder="keep")
+
+
+def test_replicas_of_unequal_weight(numbers):
+    batches = hr.TFRecordDataset(numbers).batch(40).parse(NUMBERS)
+    rows = [batch.replica_rows for batch in batches.prefetch_to_device(["/CPU:0", "/CPU:1"], weights=[3, 1])]
+    assert rows == [(30, 10), (30, 10), (15, 5)]
+    with pytest.raises(ValueError, match="38 and 40|39 and 42"):
+        batches.prefetch_to_device(["/CPU:0", "/CPU:1"], weights=[2, 1])
+
+
 def test_slices_per_replica(numbers):
     dataset = hr.TFRecordDataset(numbers).batch(50).parse(NUMBERS).prefetch_to_device(["CPU:0", "cpu:1"])
     with iter(dataset) as pipeline:
