@@ -107,6 +107,7 @@ _LAZY_FUNCTIONS = {
     "metrics_text": "metrics",
     "MetricsServer": "metrics",
     "read_index": "index",
+    "recommended_environment": "gpu_environment",
     "repair_file": "verify",
     "running_pipelines": "running",
     "verify_files": "verify",
