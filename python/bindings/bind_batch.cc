@@ -69,7 +69,12 @@ void bind_mapping(nb::class_<Handle>& type) {
       .def("keys", names<Handle>, "The names, in schema order.")
       .def("values", values<Handle>)
       .def("items", items<Handle>)
-      .def("get", get_or<Handle>, nb::arg("key"), nb::arg("default") = nb::none());
+      .def("get", get_or<Handle>, nb::arg("key"), nb::arg("default") = nb::none())
+      .def(
+          "to_numpy",
+          [](nb::handle_t<Handle> self) { return nb::module_::import_("headrace.interchange").attr("to_numpy")(self); },
+          "A dict of name to numpy array: numbers without a copy, strings as objects of bytes. A Ragged, a Sparse or a "
+          "JaggedColumn stays what it is.");
 }
 
 nb::tuple replica_tuple(const BatchHandle& self) {

@@ -40,6 +40,11 @@ class DenseColumn:
 
     def __array__(self, dtype: object | None = None, copy: bool | None = None) -> object: ...
 
+    def __arrow_array__(self, type: object | None = None) -> object:
+        """
+        A pyarrow.Array of the rows, of fixed-size lists where they have dimensions (pyarrow.array calls this).
+        """
+
     @property
     def shape(self) -> tuple:
         """Dimensions, rows first."""
@@ -151,6 +156,11 @@ class Ragged:
     def tolist(self) -> object:
         """The rows as nested lists."""
 
+    def __arrow_array__(self, type: object | None = None) -> object:
+        """
+        A pyarrow.LargeListArray over the same memory (pyarrow.array calls this).
+        """
+
     def __len__(self) -> int: ...
 
     def __getitem__(self, arg: int, /) -> object: ...
@@ -241,6 +251,11 @@ class Slice:
 
     def get(self, key: object, default: object | None = None) -> object: ...
 
+    def to_numpy(self) -> object:
+        """
+        A dict of name to numpy array: numbers without a copy, strings as objects of bytes. A Ragged, a Sparse or a JaggedColumn stays what it is.
+        """
+
     @property
     def rows(self) -> int:
         """Rows of this share."""
@@ -269,6 +284,11 @@ class Batch:
     def items(self) -> list: ...
 
     def get(self, key: object, default: object | None = None) -> object: ...
+
+    def to_numpy(self) -> object:
+        """
+        A dict of name to numpy array: numbers without a copy, strings as objects of bytes. A Ragged, a Sparse or a JaggedColumn stays what it is.
+        """
 
     @property
     def replicas(self) -> tuple:
