@@ -157,12 +157,21 @@ struct MapOptions {
 /// drop_remainder of batch().
 enum class Remainder : std::uint8_t { kSplit = 0, kPad, kDrop };
 
+/// Of the devices of all processes, those of this one: so many, from `first` on.
+struct LocalDevices {
+  int first = 0;
+  int count = 1;
+};
+
 struct DeviceOptions {
   std::vector<std::string> devices;  ///< "/CPU:0", "/GPU:1", …; one replica each. A CUDA driver is looked for by open()
   int depth = 2;                     ///< batches that wait ready per device, 1 to 40 (host devices alone: >= 1)
   Remainder remainder = Remainder::kSplit;
   /// Rows of each device, in proportion, each 1 to 1000: for devices of unequal speed. Empty: equal shares.
   std::vector<std::int64_t> weights;
+  /// Only their rows are parsed and delivered; a failure of rows of others is theirs. Every process declares the same devices.
+  /// Nothing: all are of this process.
+  std::optional<LocalDevices> local = std::nullopt;
 };
 
 struct ResidentOptions {

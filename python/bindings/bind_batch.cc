@@ -86,9 +86,9 @@ nb::tuple replica_tuple(const BatchHandle& self) {
 nb::tuple replica_rows(const BatchHandle& self) {
   // Padding stands behind all records.
   nb::list list;
-  std::int64_t left = self.global_rows();
+  std::int64_t left = self.global_rows() - self.first_row();
   for (const auto& slice : self.replicas()) {
-    const std::int64_t rows = std::min(left, slice->rows);
+    const std::int64_t rows = std::clamp(left, std::int64_t{0}, slice->rows);
     list.append(rows);
     left -= rows;
   }
@@ -106,6 +106,7 @@ BatchHandle::BatchHandle(Batch batch, std::shared_ptr<const ColumnNames> names, 
     : number_(batch.number),
       epoch_(batch.epoch),
       global_rows_(batch.global_rows),
+      first_row_(batch.first_row),
       names_(std::move(names)),
       schema_(std::move(schema)) {
   replicas_.reserve(batch.replicas.size());
@@ -147,7 +148,7 @@ void bind_batch(nb::module_& m) {
   batch.def_prop_ro("replicas", replica_tuple, "The shares, one Slice per device.")
       .def_prop_ro("replica_rows", replica_rows, "Records of each share; without padding.")
       .def_prop_ro("global_rows", &BatchHandle::global_rows,
-                   "Records of all shares, by which a sum of losses is divided.")
+                   "Records of all shares, those of other processes included, by which a sum of losses is divided.")
       .def_prop_ro("mask", mask,
                    "With remainder=\"pad\" the bool column `_mask`: false where a row is padding; else None.")
       .def_prop_ro("number", &BatchHandle::number, "Batches of this stream before this one.")

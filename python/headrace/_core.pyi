@@ -300,7 +300,9 @@ class Batch:
 
     @property
     def global_rows(self) -> int:
-        """Records of all shares, by which a sum of losses is divided."""
+        """
+        Records of all shares, those of other processes included, by which a sum of losses is divided.
+        """
 
     @property
     def mask(self) -> object:
@@ -1076,7 +1078,7 @@ class Dataset:
 
     def map(self, name: str, columns: Sequence[str], address: int) -> Dataset: ...
 
-    def prefetch_to_device(self, devices: Sequence[str], depth: int, remainder: str, weights: Sequence[int]) -> Dataset: ...
+    def prefetch_to_device(self, devices: Sequence[str], depth: int, remainder: str, weights: Sequence[int], local: tuple[int, int] | None) -> Dataset: ...
 
     def resident(self, batches: int, count: int | None) -> Dataset: ...
 

@@ -274,7 +274,7 @@ class Dataset:
             raise ArgumentError("map() needs batch() and parse() before it")
         return self._with(self._core, functions=[*self._functions, (name, function)])
 
-    def prefetch_to_device(self, devices, depth=2, remainder="split", weights=None):
+    def prefetch_to_device(self, devices, depth=2, remainder="split", weights=None, local=None):
         """Cuts each batch into one share per device, resident there, `depth` of them (>= 1) ahead of the consumer.
 
         Args:
@@ -286,6 +286,9 @@ class Dataset:
                 it is left out.
             weights: rows of each device, in proportion, as ints from 1 to 1000: [2, 1] for devices of unequal speed. None: equal
                 shares. The global batch must divide in that proportion.
+            local: a range of places in `devices`, those of this process, where several processes train on one global batch. Each
+                declares the same devices, orders the same records, parses the rows of its own devices alone, and raises the
+                failures of these; `replicas` counts them. None: all devices are of this process.
 
         Raises:
             ValueError: naming the two nearest global batches that can be shared.
@@ -295,8 +298,11 @@ class Dataset:
             devices = [devices]
         names = [device if isinstance(device, str) else str(device) for device in devices]
         shares = [] if weights is None else [arguments.integer("weights", weight) for weight in weights]
-        core = self._core.prefetch_to_device(names, arguments.small_integer("depth", depth), str(remainder), shares)
-        return self._with(core, devices=[_core.parse_device(name) for name in names])
+        if local is not None and not (isinstance(local, range) and local.step == 1):
+            raise ArgumentError(f"local={local!r}: must be a range of places in devices, such as range(4, 8)")
+        here = None if local is None else (local.start, len(local))
+        core = self._core.prefetch_to_device(names, arguments.small_integer("depth", depth), str(remainder), shares, here)
+        return self._with(core, devices=[_core.parse_device(name) for name in (names if local is None else names[local.start : local.stop])])
 
     def resident(self, batches=2, count=None):
         """The first `batches` (>= 1) again and again, without reading: what the training reaches when the input costs nothing.

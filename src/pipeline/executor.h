@@ -22,6 +22,7 @@
 #include "headrace/pipeline.h"
 #include "pipeline/cache_store.h"
 #include "pipeline/in_flight.h"
+#include "pipeline/rows_here.h"
 #include "pipeline/slice_maps.h"
 #include "record/read_wait.h"
 #include "record/record_loader.h"
@@ -58,6 +59,7 @@ struct ExecutorParts {
   StageProbe* deliver = nullptr;  ///< the consumer's side
 
   ReplicaPlan replicas;
+  bool parses_all = false;            ///< also rows of replicas of other processes: all have to know which records fit
   bool origin = false;                ///< rows carry where they came from
   std::optional<RandomStream> draws;  ///< rows carry a random key of this stream
   bool pins_records = false;          ///< columns point into the records, which stay as long as these
@@ -134,6 +136,13 @@ class Executor {
   Result<std::vector<Slice>> take_mapped(ParseJob* job, const RecordBatch& records, bool partial) const;
   /// Of the first `rows` of the batch.
   ParseInput parse_input(InFlight* batch, std::int64_t rows) const;
+  /// Those of its first `rows` records that are parsed.
+  RowsHere rows_here(const RecordBatch& records, std::int64_t rows) const;
+  /// Drops the slices of other processes, where these were parsed, too.
+  void keep_local(std::vector<Slice>* slices) const;
+  /// The failure, whose row counts from the first of the whole batch.
+  Status in_global_batch(const Status& failure, const InFlight& batch) const;
+  void count_parsed(const InFlight& batch);
   std::int64_t rows_per_task(const RecordBatch& records) const;
   std::string describe_read() const;
   /// Takes batches away that only a cache was to get.

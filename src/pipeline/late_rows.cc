@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "pipeline/repeat_rows.h"
 #include "runtime/clock.h"
 
 namespace headrace {
@@ -14,17 +13,15 @@ thread_local std::int64_t loading_ns = 0;
 
 }  // namespace
 
-LateRows::LateRows(const RecordBatch& records, std::int64_t rows, std::int64_t padding, RecordLoader* loader,
-                   BlockPool* blocks)
+LateRows::LateRows(const RecordBatch& records, const RowsHere& here, RecordLoader* loader, BlockPool* blocks)
     : loader_(loader), blocks_(blocks) {
-  rows_.reserve(static_cast<std::size_t>(rows + padding));
+  std::vector<Row> rows;
+  rows.reserve(static_cast<std::size_t>(records.rows));
   for (const RecordRun& run : records.runs) {
-    const std::uint32_t file = file_of(run.block->shard);
-    for (std::uint32_t i = 0; i < run.count && std::ssize(rows_) < rows; ++i) {
-      rows_.push_back({run.block, run.first + i, file, nullptr});
-    }
+    for (std::uint32_t i = 0; i < run.count; ++i) rows.push_back({run.block, run.first + i, 0, nullptr});
   }
-  repeat_rows(padding, &rows_);
+  rows_ = here.pick(std::move(rows));
+  for (Row& row : rows_) row.file = file_of(row.block->shard);
 }
 
 LateRows::~LateRows() {

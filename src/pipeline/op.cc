@@ -136,6 +136,9 @@ std::string op_arguments(const Op& op) {
             for (const Device& d : device.devices) names += (names.empty() ? "" : ",") + d.name;
             std::string text = names + "," + field("depth", device.options.depth);
             if (device.options.remainder == Remainder::kPad) text += ",remainder=pad";
+            if (const auto& local = device.options.local) {
+              text += ",local=" + std::to_string(local->first) + "+" + std::to_string(local->count);
+            }
             return text + weights_text(device.options.weights);
           },
           [](const ResidentOp& resident) {
@@ -205,7 +208,12 @@ std::shared_ptr<const Op> dropping_remainder(const std::shared_ptr<const Op>& la
 ReplicaPlan replica_plan(const std::shared_ptr<const Op>& last) {
   const auto* device = find_op<DeviceOp>(last);
   if (device == nullptr) return {};
-  return {device->options.weights, device->options.remainder == Remainder::kPad};
+  ReplicaPlan plan{.weights = device->options.weights, .pads = device->options.remainder == Remainder::kPad};
+  if (const auto& local = device->options.local) {
+    plan.first = static_cast<std::size_t>(local->first);
+    plan.local = static_cast<std::size_t>(local->count);
+  }
+  return plan;
 }
 
 std::optional<Schema> parsed_schema(const std::shared_ptr<const Op>& last) {

@@ -53,8 +53,8 @@ struct MapOp {
   MapOptions options;
 };
 struct DeviceOp {
-  DeviceOptions options;  ///< with a weight for each device
-  std::vector<Device> devices;
+  DeviceOptions options;        ///< with a weight for each device
+  std::vector<Device> devices;  ///< of this process
 };
 struct ResidentOp {
   std::int64_t batches;

@@ -192,6 +192,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.loader = loader_.get();
   parts.maps = maps_.get();
   parts.replicas = replica_plan(op_);
+  parts.parses_all = read().on_mismatch == OnMismatch::kSkip;
   parts.origin = schema && schema->origin;
   parts.pins_records = schema && schema->has_views();
   if (schema && draws_numbers(*schema)) {

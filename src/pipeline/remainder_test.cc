@@ -144,6 +144,72 @@ TEST_F(RemainderTest, WeightsShareTheRowsInProportion) {
   EXPECT_THAT(batches[1].ids, ElementsAre(ElementsAre(6), ElementsAre(7)));
 }
 
+// What three processes get together is what one gets.
+TEST_F(RemainderTest, ProcessesParseTheirOwnRows) {
+  Schema schema = full_schema();
+  schema.origin = true;
+  const Dataset parsed =
+      records(32).shuffle({.buffer_size = 9, .seed = 2}).enumerate().batch({.size = 6}).parse(schema);
+  for (const Remainder remainder : {Remainder::kSplit, Remainder::kPad}) {
+    DeviceOptions options = pad_;
+    options.remainder = remainder;
+    const auto whole = read_all(parsed.prefetch_to_device(options));
+    for (int process = 0; process < 3; ++process) {
+      parsed.set_epoch(0);
+      options.local = LocalDevices{process, 1};
+      const Dataset mine = parsed.prefetch_to_device(options);
+      const auto batches = read_all(mine);
+      ASSERT_EQ(batches.size(), whole.size());
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        EXPECT_EQ(batches[i].global_rows, whole[i].global_rows);
+        EXPECT_THAT(batches[i].ids, ElementsAre(whole[i].ids[static_cast<std::size_t>(process)]));
+        EXPECT_THAT(batches[i].masks, ElementsAre(whole[i].masks[static_cast<std::size_t>(process)]));
+      }
+    }
+  }
+}
+
+TEST_F(RemainderTest, AFailureIsThatOfTheProcessWhoseRowItIs) {
+  std::vector<std::string> paths = write_shards(folder_, {3});
+  paths.push_back(folder_.file("bad"));
+  write_records(paths.back(), {ExampleBuilder().build(), example(3), example(4)});
+  const Dataset parsed = TFRecordDataset({paths, true}).batch({.size = 6}).parse(full_schema());
+  for (int process = 0; process < 3; ++process) {
+    DeviceOptions options = pad_;
+    options.local = LocalDevices{process, 1};
+    Status failure;
+    const auto batches = read_all(parsed.prefetch_to_device(options), &failure);
+    EXPECT_EQ(failure.ok(), process != 1);
+    if (process != 1) continue;
+    EXPECT_EQ(failure.where().row, 3) << "of the global batch";
+    EXPECT_EQ(failure.where().path, paths.back());
+    ASSERT_EQ(batches.size(), 1U);
+    EXPECT_EQ(batches[0].global_rows, 3);
+    EXPECT_THAT(batches[0].ids, ElementsAre(ElementsAre(2, 0)));
+  }
+}
+
+TEST_F(RemainderTest, RowsThatAreReadLateOrLeftOutAreSharedToo) {
+  DeviceOptions options = pad_;
+  const Dataset located = records(15).shuffle({.seed = 3, .global = true}).batch({.size = 6}).parse(full_schema());
+  std::vector<std::string> paths = write_shards(folder_, {8});
+  paths.push_back(folder_.file("bad"));
+  write_records(paths.back(), {ExampleBuilder().build(), example(8)});
+  const Dataset leaving = TFRecordDataset({paths, true}, {.on_mismatch = OnMismatch::kSkip});
+  for (const Dataset& parsed : {located, leaving.batch({.size = 6}).parse(full_schema())}) {
+    options.local.reset();
+    parsed.set_epoch(0);
+    const auto whole = read_all(parsed.prefetch_to_device(options));
+    options.local = LocalDevices{1, 2};
+    parsed.set_epoch(0);
+    const auto batches = read_all(parsed.prefetch_to_device(options));
+    ASSERT_EQ(batches.size(), whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_THAT(batches[i].ids, ElementsAre(whole[i].ids[1], whole[i].ids[2]));
+    }
+  }
+}
+
 TEST_F(RemainderTest, RefusesWhatCannotBeShared) {
   const Dataset parsed = records(1).batch({.size = 7}).parse(full_schema());
   const auto message = [&parsed](DeviceOptions options) {
@@ -152,6 +218,8 @@ TEST_F(RemainderTest, RefusesWhatCannotBeShared) {
   EXPECT_THAT(message({.devices = {"/CPU:0", "/CPU:1"}, .weights = {2, 1}}), HasSubstr("6 and 9"));
   EXPECT_THAT(message({.devices = {"/CPU:0", "/CPU:1"}, .weights = {1}}), HasSubstr("1 numbers for 2 devices"));
   EXPECT_THAT(message({.devices = {"/CPU:0"}, .weights = {0}}), HasSubstr("0 must be 1 to 1000"));
+  EXPECT_THAT(message({.devices = {"/CPU:0", "/CPU:1"}, .weights = {4, 3}, .local = LocalDevices{1, 2}}),
+              HasSubstr("none of 2"));
   Schema taken = full_schema();
   taken.features[0].name = "_mask";
   taken.features[0].key = "id";

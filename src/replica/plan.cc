@@ -29,6 +29,13 @@ std::vector<std::int64_t> split_rows(std::int64_t rows, std::span<const std::int
   return sizes;
 }
 
+std::int64_t rows_before(const ReplicaPlan& plan, std::int64_t records, std::int64_t first_rows) {
+  const std::span<const std::int64_t> before = std::span(plan.weights).first(plan.first);
+  // With padding all shares are whole.
+  if (plan.pads) return first_rows / plan.weights[plan.first] * total(before);
+  return total(std::span<const std::int64_t>(split_rows(records, plan.weights)).first(plan.first));
+}
+
 Status check_global_batch(std::int64_t size, std::span<const std::int64_t> weights) {
   if (weights.empty()) return invalid_argument("replicas must be at least 1, got 0");
   if (size < 1) return invalid_argument("batch size must be at least 1, got " + std::to_string(size));

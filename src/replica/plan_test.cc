@@ -30,6 +30,12 @@ TEST(SplitRows, SharesByWeight) {
   EXPECT_THAT(split_rows(std::int64_t{1} << 40, Weights({1, 1023})), ElementsAre(std::int64_t{1} << 30, 1023LL << 30));
 }
 
+TEST(RowsBefore, AreThoseOfTheReplicasBefore) {
+  EXPECT_EQ(rows_before({.weights = equal(4)}, 10, 3), 0);
+  EXPECT_EQ(rows_before({.weights = equal(4), .first = 3, .local = 1}, 10, 2), 8);
+  EXPECT_EQ(rows_before({.weights = {2, 1, 1}, .pads = true, .first = 2, .local = 1}, 3, 20), 60);
+}
+
 TEST(CheckGlobalBatch, TakesMultiples) {
   EXPECT_TRUE(check_global_batch(1024, equal(4)).ok());
   EXPECT_TRUE(check_global_batch(3, equal(3)).ok());

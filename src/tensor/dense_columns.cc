@@ -62,7 +62,6 @@ void DenseColumns::set_cursors(const ColumnPlan& plan, const Segment& segment, s
 void DenseColumns::write_row_columns(const ColumnPlan& plan, const Segment& segment, const ParseInput& input) const {
   const std::vector<PlacedPart>& parts = replicas_[static_cast<std::size_t>(segment.replica)];
   const std::size_t first = static_cast<std::size_t>(segment.local_begin) * kNumberBytes;
-  const std::int64_t records = std::ssize(input.rows) - input.padding;
   std::size_t part = parts.size() - plan.row_columns.size();
   if (plan.schema.origin) {
     std::uint8_t* shard = parts[part++].data + first;
@@ -76,14 +75,12 @@ void DenseColumns::write_row_columns(const ColumnPlan& plan, const Segment& segm
   if (plan.schema.index) {
     std::uint8_t* index = parts[part++].data + first;
     for (std::int64_t row = segment.begin; row < segment.end; ++row, index += kNumberBytes) {
-      const std::int64_t repeated = row < records ? row : row % records;
-      store_u64(index, static_cast<std::uint64_t>(input.numbers->first) +
-                           static_cast<std::uint64_t>(repeated) * static_cast<std::uint64_t>(input.numbers->step));
+      store_u64(index, static_cast<std::uint64_t>(input.numbers[static_cast<std::size_t>(row)]));
     }
   }
   if (plan.schema.mask) {
     std::uint8_t* mask = parts[part].data + segment.local_begin;
-    for (std::int64_t row = segment.begin; row < segment.end; ++row) *mask++ = row < records ? 1 : 0;
+    for (std::int64_t row = segment.begin; row < segment.end; ++row) *mask++ = row < input.not_padding ? 1 : 0;
   }
 }
 
