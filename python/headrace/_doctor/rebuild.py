@@ -1,0 +1,61 @@
+"""The same pipeline again with something changed: a pure function of the steps that made a dataset."""
+
+import dataclasses
+
+from .. import sources
+from ..errors import ArgumentError
+
+_BATCHES = ("batch", "padded_batch", "bucket_by_sequence_length")
+_SOURCES = {"TFRecordDataset": sources.TFRecordDataset, "FileDataset": sources.FileDataset}
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """What is different: arguments of the source, arguments by the name of a step, steps that come right behind the source.
+
+    `functions` maps the place of a map() of a Python function (0, 1, …) to what stands there instead.
+    """
+
+    source: dict = dataclasses.field(default_factory=dict)
+    steps: dict = dataclasses.field(default_factory=dict)
+    first: tuple = ()
+    functions: dict = dataclasses.field(default_factory=dict)
+    endless: bool = False  # repeat() before the batches are cut, where there is none
+
+
+def can_rebuild(dataset):
+    """Whether the steps are known: not those of datasets that were combined."""
+    return bool(dataset._steps)
+
+
+def step_named(dataset, *names):
+    """Arguments of the last step of these names, {} where it has none; None without such a step."""
+    found = [step.arguments for step in dataset._steps if step.name in names]
+    return found[-1] if found else None
+
+
+def source_of(dataset):
+    """Arguments of the source; ValueError of a dataset that cannot be rebuilt."""
+    if not can_rebuild(dataset):
+        raise ArgumentError("doctor: the dataset was combined of others; ask for each of them")
+    return dataset._steps[0].arguments
+
+
+def rebuild(dataset, change=Change()):
+    """The dataset that the changed steps make."""
+    source_of(dataset)
+    first, *steps = dataset._steps
+    made = _SOURCES[first.name](**{**first.arguments, **change.source})
+    for name, arguments in change.first:
+        made = getattr(made, name)(**arguments)
+    repeats = any(step.name in ("repeat", "resident") for step in steps)
+    for step in steps:
+        if change.endless and not repeats and step.name in _BATCHES:
+            made = made.repeat()
+        arguments = {**step.arguments, **change.steps.get(step.name, {})}
+        mapped = len(made._functions)
+        following = getattr(made, step.name)(**arguments)
+        if len(following._functions) > mapped and mapped in change.functions:
+            following = made.map(**{**arguments, "name": following._functions[-1][0], "function": change.functions[mapped]})
+        made = following
+    return made
