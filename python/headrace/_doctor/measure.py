@@ -1,9 +1,11 @@
 """Runs a pipeline for a while and says what it did: batches a second, and what each stage costs a batch."""
 
+import collections
 import dataclasses
 import json
+import os
 import statistics
-import threading
+import tempfile
 import time
 
 from . import machine
@@ -103,8 +105,7 @@ class _Window:
         try:
             begin = time.monotonic()
             limit = begin + _PATIENCE * seconds
-            taken = self._take(begin + _WARM_SHARE * seconds, step_time, 2, limit)
-            del taken
+            self._take(begin + _WARM_SHARE * seconds, step_time, 2, limit)
             for function in self._functions:
                 function.seconds.clear()
             before, cpu_before = self._stats(), machine.cpu_use()
@@ -136,7 +137,16 @@ class _Window:
 
     def _stats(self):
         """Counters up to now, those of ended iterations included."""
-        return _sum([*self._ended, self._iterator.stats()])
+        total = {"stages": {}, "inflate_seconds": 0.0, "file_bytes": 0, "inflated_bytes": 0}
+        for stats in [*self._ended, self._iterator.stats()]:
+            for stage in stats["stages"]:
+                total["stages"][stage["name"]] = _plus(total["stages"].get(stage["name"], {}), stage)
+            total["inflate_seconds"] += sum(inflate["busy_seconds"] for inflate in stats["inflate"])
+            total["file_bytes"] += sum(inflate["file_bytes"] for inflate in stats["inflate"])
+            total["inflated_bytes"] += sum(inflate["bytes"] for inflate in stats["inflate"])
+            total.update(threads=stats["threads"], io=stats["io"])
+            total["compression"] = "+".join(inflate["compression"] for inflate in stats["inflate"]) or "none"
+        return total
 
     def _run(self, stamps, before, after, cpu_before, cpu_after):
         batches = len(stamps) - 1
@@ -145,7 +155,7 @@ class _Window:
         functions = {f"map {name}" for name, _ in self._dataset._functions}
         inflate = after["inflate_seconds"] - before["inflate_seconds"]
         cut = max(1, stages["order"]["records"])
-        rows = after["rows_per_batch"]
+        rows = stages["deliver"]["records"] / max(1, batches)
         # Buffers that fill up read more than they give; a filter does so all the time.
         reads = max(1.0, stages["read"]["records"] / cut) if self._leaves_records_out() else 1.0
         read = {key: value * reads * rows / max(1, stages["read"]["records"]) for key, value in stages["read"].items()}
@@ -165,7 +175,7 @@ class _Window:
             costs=costs,
             rows=rows,
             read_bytes=read["bytes"],
-            file_bytes_per_byte=after["file_bytes_per_byte"],
+            file_bytes_per_byte=after["file_bytes"] / after["inflated_bytes"] if after["inflated_bytes"] else 1.0,
             parse_times=_parse_times(self._iterator),
             map_times=tuple(map(sum, calls)),
             record_bytes=stages["read"]["bytes"] / max(1, stages["read"]["records"]),
@@ -179,3 +189,39 @@ class _Window:
 
     def _leaves_records_out(self):
         return any(name in ("filter", "shard", "skip", "take") for _, name, _ in self._dataset._core.ops())
+
+
+def _plus(some, stage):
+    return {key: some.get(key, 0) + value for key, value in stage.items() if key != "name"}
+
+
+def _minus(stage, earlier):
+    return {key: value - earlier.get(key, 0) for key, value in stage.items()}
+
+
+def _relative_error(stamps):
+    """Of the rate between the first and the last stamp: standard error of the mean over _PARTS parts of it."""
+    part = (len(stamps) - 1) / _PARTS
+    if part < 1:
+        return 1.0
+    edges = [stamps[round(number * part)] for number in range(_PARTS + 1)]
+    lengths = [end - begin for begin, end in zip(edges, edges[1:])]
+    return statistics.stdev(lengths) / statistics.mean(lengths) / _PARTS**0.5
+
+
+def _parse_times(iterator):
+    """Seconds of work on each of the last batches; of those that are whole in the engine's ring of spans."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.json")
+        iterator.write_trace(path)
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+    seconds = collections.defaultdict(float)
+    delivered = set()
+    for event in events:
+        if event["name"] == "parse":
+            seconds[event["args"]["batch"]] += event["dur"] * 1e-6
+        elif event["name"] == "deliver":
+            delivered.add(event["args"]["batch"])
+    whole = sorted(set(seconds) & delivered)[1:]  # of the oldest one, a part may be forgotten
+    return tuple(seconds[batch] for batch in whole)

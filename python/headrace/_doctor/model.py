@@ -1,0 +1,106 @@
+"""The model of one pipeline: what a batch costs in each stage and what there is to do it with; and what it predicts.
+
+Predictions replay service times drawn from the recorded ones, several times, so that what they scatter shows in the error bar.
+"""
+
+import dataclasses
+import random
+import statistics
+
+from ..findings import Gain
+from .measure import Costs
+from .replay import Layout, Service, replay
+
+_BATCHES = 160
+_DRAWS = 8
+# Two measurements of the same thing on a quiet machine differ by about this much.
+_FLOOR = 0.03
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    """`parse_spread` and `map_spread` are recorded times of single batches, as multiples of their means."""
+
+    costs: Costs
+    layout: Layout
+    step_time: float = 0.0
+    parse_spread: tuple[float, ...] = (1.0,)
+    map_spread: tuple[float, ...] = (1.0,)
+
+    def rates(self):
+        """Batches a second, once for each draw; the same draws for every model."""
+        return [self._replayed(draw).rate for draw in range(_DRAWS)]
+
+    def rate(self):
+        return statistics.median(self.rates())
+
+    def utilisation(self):
+        """Share of the time in which the accelerators compute, 0 to 1; 1.0 without a step time."""
+        return min(1.0, self.rate() * self.step_time) if self.step_time else 1.0
+
+    def bounds(self):
+        """{resource: batches a second that it allows by itself}."""
+        costs, layout = self.costs, self.layout
+        per_core = costs.pool + costs.order + costs.map
+        seconds = {
+            "cores": per_core / layout.cores,
+            "worker threads": costs.pool / layout.threads,
+            "shards read side by side": costs.read / layout.streams,
+            "storage": costs.read_io / min(layout.io_threads, layout.streams),
+            "the order of records": costs.order,
+            "Python functions": costs.map,
+            "accelerators": self.step_time,
+        }
+        if layout.threads >= layout.cores:
+            del seconds["worker threads"]  # more would not run
+        if layout.streams >= min(layout.threads, layout.cores):
+            del seconds["shards read side by side"]
+        return {name: 1 / each for name, each in seconds.items() if each > 0}
+
+    def limit(self):
+        """The resource that allows least."""
+        bounds = self.bounds()
+        return min(bounds, key=bounds.get)
+
+    def with_costs(self, **changes):
+        return dataclasses.replace(self, costs=dataclasses.replace(self.costs, **changes))
+
+    def with_layout(self, **changes):
+        return dataclasses.replace(self, layout=dataclasses.replace(self.layout, **changes))
+
+    def _replayed(self, draw):
+        drawn = random.Random(draw)
+        costs = self.costs
+        services = [
+            Service(
+                read_io=costs.read_io,
+                read=costs.read,
+                order=costs.order,
+                parse=costs.parse * drawn.choice(self.parse_spread),
+                map=costs.map * drawn.choice(self.map_spread),
+                step=self.step_time,
+            )
+            for _ in range(_BATCHES)
+        ]
+        return replay(services, self.layout)
+
+
+def gain(now, then, noise):
+    """Gain of the model `then` over the model `now`, with an error bar.
+
+    Args:
+        noise: relative error of the measurement that both stand on, its back-test included.
+    """
+    before, after = now.rates(), then.rates()
+    ratios = [each / other for each, other in zip(after, before)]
+    ratio = statistics.median(ratios)
+    # What the model gets wrong in all is wrong in the part that the fix changes, and only in that.
+    changed = abs(1 - min(ratio, 1 / ratio))
+    error = ratio * ((noise * changed) ** 2 + _FLOOR**2 + (statistics.pstdev(ratios) / ratio) ** 2) ** 0.5
+    return Gain(ratio, error)
+
+
+def spread(times):
+    """Times as multiples of their mean; of none, a batch is as every other."""
+    mean = statistics.mean(times) if times else 0.0
+    return tuple(each / mean for each in times) if mean > 0 else (1.0,)
