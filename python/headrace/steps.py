@@ -4,6 +4,7 @@ Datasets are immutable and know their engine's form only, which tells what runs 
 pipeline, as the doctor does to try a fix, needs the calls.
 """
 
+import collections.abc
 import dataclasses
 import functools
 import inspect
@@ -40,9 +41,11 @@ def source(constructor):
 
     @functools.wraps(constructor)
     def made(self, *args, **keywords):
-        constructor(self, *args, **keywords)
         arguments = dict(signature.bind(self, *args, **keywords).arguments)
         del arguments["self"]
+        if isinstance(arguments["files"], collections.abc.Iterator):
+            arguments["files"] = list(arguments["files"])
+        constructor(self, **arguments)
         self._steps = (Step(type(self).__name__, arguments),)
 
     return made

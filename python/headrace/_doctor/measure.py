@@ -55,6 +55,7 @@ class Run:
     file_bytes_per_byte: float  # of the files, for each of these
     parse_times: tuple[float, ...]  # of each batch that the engine still remembers
     map_times: tuple[float, ...]  # of each batch, all functions together
+    map_cpu: float  # CPU seconds of all functions together
     record_bytes: float
     threads: int
     io: str
@@ -70,13 +71,15 @@ class _Timed:
     def __init__(self, function):
         self._function = function
         self.seconds = []
+        self.cpu_seconds = []
 
     def __call__(self, batch):
-        begin = time.perf_counter()
+        begin, cpu_begin = time.perf_counter(), time.thread_time()
         try:
             return self._function(batch)
         finally:
             self.seconds.append(time.perf_counter() - begin)
+            self.cpu_seconds.append(time.thread_time() - cpu_begin)
 
 
 def run(dataset, seconds, step_time=0.0):
@@ -108,6 +111,7 @@ class _Window:
             self._take(begin + _WARM_SHARE * seconds, step_time, 2, limit)
             for function in self._functions:
                 function.seconds.clear()
+                function.cpu_seconds.clear()
             before, cpu_before = self._stats(), machine.cpu_use()
             stamps = [time.monotonic(), *self._take(time.monotonic() + seconds, step_time, _LEAST_BATCHES, limit)]
             after, cpu_after = self._stats(), machine.cpu_use()
@@ -178,6 +182,7 @@ class _Window:
             file_bytes_per_byte=after["file_bytes"] / after["inflated_bytes"] if after["inflated_bytes"] else 1.0,
             parse_times=_parse_times(self._iterator),
             map_times=tuple(map(sum, calls)),
+            map_cpu=sum(statistics.mean(function.cpu_seconds or [0.0]) for function in self._functions),
             record_bytes=stages["read"]["bytes"] / max(1, stages["read"]["records"]),
             threads=after["threads"],
             io=after["io"],

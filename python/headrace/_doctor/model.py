@@ -68,6 +68,9 @@ class Model:
     def with_layout(self, **changes):
         return dataclasses.replace(self, layout=dataclasses.replace(self.layout, **changes))
 
+    def with_step(self, step_time):
+        return dataclasses.replace(self, step_time=step_time)
+
     def _replayed(self, draw):
         drawn = random.Random(draw)
         costs = self.costs
