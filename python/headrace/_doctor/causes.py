@@ -12,6 +12,8 @@ from .subject import Cause
 _READ_SECONDS = 0.5e-9
 # Seconds to inflate a byte as zstd, as src/insight/compression_finding.cc has it.
 _ZSTD_SECONDS = 1.3e-9
+# What hardly shrinks is not worth inflating.
+_SHRINKS = 0.7
 _DEFAULT_DEPTH = 2
 _MOST_DEPTH = 32
 _FULL = 0.999
@@ -27,7 +29,7 @@ def compressed_shards(subject):
     if not costs.inflate:
         return None
     zstd = run.read_bytes * _ZSTD_SECONDS
-    to = "zstd" if run.compression != "zstd" and zstd < costs.inflate / 2 else "none"
+    to = "zstd" if run.compression != "zstd" and run.file_bytes_per_byte < _SHRINKS else "none"
     left = zstd if to == "zstd" else run.read_bytes * (1 - run.file_bytes_per_byte) * 0.3e-9
     saved = max(0.0, costs.inflate - left)
     share = costs.inflate / (costs.pool + costs.order + costs.map)
@@ -130,9 +132,7 @@ def few_threads(subject):
         f"{subject.cores} CPUs.",
         f"worker threads spend {1e3 * subject.model.costs.pool:.3g} ms on a batch; {subject.run.cores_used:.2f} CPUs were used",
         fix if where == "num_threads" else "import os\n\ndel os.environ[\"HEADRACE_THREADS\"]  # before the dataset is made",
-        subject.model.with_layout(
-            threads=subject.cores, in_flight=layout.in_flight - max(2, layout.threads) + max(2, subject.cores)
-        ),
+        subject.with_threads(subject.cores, subject.cores),
         trials.changed(Change(source={"num_threads": subject.cores})),
     )
 
@@ -231,7 +231,7 @@ def few_cores(subject):
         f"taskset --cpu-list 0-{more - 1} python train.py  # or ask the scheduler of the cluster for {more} CPUs"
         if of_machine > cores
         else f"# a host with {more} CPUs, or fewer bytes a record: see what each feature costs\nheadrace inspect FILES",
-        model.with_layout(cores=float(more), threads=more, in_flight=model.layout.in_flight + more),
+        subject.with_threads(more, more),
     )
 
 

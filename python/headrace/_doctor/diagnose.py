@@ -1,5 +1,6 @@
 """The doctor of a headrace pipeline: measures, models, names the causes, and on request tries the fixes."""
 
+import dataclasses
 import math
 import os
 import statistics
@@ -10,7 +11,7 @@ from ..findings import Diagnosis, Finding
 from . import causes, declared, machine, measure, model, shards, storage, verify as verifying
 from .rebuild import Change, can_rebuild, rebuild, source_of, step_named
 from .replay import Layout
-from .subject import Subject
+from .subject import Subject, slowdown
 
 # From which share of a step on the accelerators wait noticeably (xprof's threshold of "moderate").
 _MODERATE = 0.05
@@ -21,6 +22,10 @@ _IO_THREADS = 8
 _DEFAULT_DEPTH = 2
 # How much a measured rate and the model of it may differ before the error bars say that nothing is known.
 _MOST_NOISE = 1.0
+# Clocks tell of other processes from here on.
+_CROWDED = 1.05
+# Work that comes now and then costs up to so much more than work that comes without a pause: cold caches, threads that wake up.
+_IDLE_ERROR = 0.4
 
 
 def diagnose(dataset, step_time=None, replicas=None, seconds=2.0, verify=False):
@@ -50,11 +55,15 @@ def examine(dataset, step_time, replicas, seconds):
     source = source_of(dataset) if known else {}
     looked = shards.look_at(source["files"], source.get("open")) if known else None
     run = measure.run(endless, seconds)
+    # The engine alone, so that its costs are those of a pipeline that does not stand still for a function.
+    engine = measure.run(endless._with(endless._core, functions=()), seconds / 2) if dataset._functions else run
     cores = machine.cores()
+    crowd = _crowd(engine, cores)
     now = model.Model(
-        _cpu_costs(run),
-        _layout(dataset, run, looked, cores),
+        dataclasses.replace(_cpu_costs(engine), maps=run.costs.maps),
+        _layout(dataset, run, looked, cores, crowd),
         step_time,
+        engine.consumer_cpu,
         model.spread(run.parse_times),
         model.spread(run.map_times),
     )
@@ -66,8 +75,9 @@ def examine(dataset, step_time, replicas, seconds):
         storage.probe(looked, min(1.0, seconds)) if known else None,
         run,
         now,
-        min(_MOST_NOISE, math.hypot(error, run.rate_error)),
+        min(_MOST_NOISE, math.hypot(error, run.rate_error, _IDLE_ERROR * _idle_share(engine))),
         cores,
+        crowd,
         replicas,
         None if utilisation is None else utilisation < 1 - _MODERATE,
     )
@@ -85,22 +95,37 @@ def _is_named(subject, predicted):
 def _cpu_costs(run):
     """Costs without what threads lost to others: the probes' clocks go on while a thread that wants to run does not."""
     costs = run.costs
-    ours = run.cores_used / run.rate - run.map_cpu
-    clocked = costs.pool + costs.order
-    if not 0 < ours < clocked:
-        return costs
-    part = ours / clocked
+    part = 1 / _stretch(run)
     return measure.Costs(
         costs.read * part, costs.read_io, costs.inflate * part, costs.order * part, costs.parse * part, costs.maps
     )
 
 
-def _layout(dataset, run, looked, cores):
+def _stretch(run):
+    """How many times longer than its CPU time the engine's work took, 1.0 on a machine where everything that wants to run does."""
+    clocked = run.costs.pool + run.costs.order
+    ours = run.cores_used / run.rate - run.map_cpu - run.consumer_cpu
+    return max(1.0, clocked / ours) if ours > 0 else 1.0
+
+
+def _crowd(run, cores):
+    """Threads of other processes that want to run: what they got, or what we did not get, whichever tells more."""
+    stretch = _stretch(run)
+    ours = (run.costs.pool + run.costs.order) * run.rate
+    return max(run.foreign_cores, stretch * cores - ours if stretch > _CROWDED else 0.0)
+
+
+def _idle_share(run):
+    """Share of the time in which no worker thread had anything to do, 0 to 1."""
+    return max(0.0, 1 - (run.costs.pool + run.costs.order) * run.rate)
+
+
+def _layout(dataset, run, looked, cores, crowd):
     declared_depth = step_named(dataset, "prefetch_to_device") if can_rebuild(dataset) else None
     depth = (declared_depth or {}).get("depth", _DEFAULT_DEPTH)
-    available = max(min(run.cores_used, cores), cores - run.foreign_cores)
     streams = run.threads if looked is None else _streams(dataset, run, looked)
-    return Layout(max(0.1, available), run.threads, streams, _IO_THREADS, depth + max(2, run.threads))
+    slow = slowdown(run.threads, cores, crowd)
+    return Layout(cores, run.threads, streams, _IO_THREADS, depth + max(2, run.threads), slow)
 
 
 def _streams(dataset, run, looked):

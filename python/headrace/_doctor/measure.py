@@ -55,6 +55,7 @@ class Run:
     file_bytes_per_byte: float  # of the files, for each of these
     parse_times: tuple[float, ...]  # of each batch that the engine still remembers
     map_times: tuple[float, ...]  # of each batch, all functions together
+    consumer_cpu: float  # CPU seconds of taking it
     map_cpu: float  # CPU seconds of all functions together
     record_bytes: float
     threads: int
@@ -101,7 +102,7 @@ class _Window:
     def __init__(self, dataset, functions):
         self._dataset = dataset
         self._functions = functions
-        self._iterator = iter(dataset)
+        self._iterator = self._start()
         self._ended = []  # stats() of iterations that came to their ends
 
     def measure(self, seconds, step_time):
@@ -112,12 +113,18 @@ class _Window:
             for function in self._functions:
                 function.seconds.clear()
                 function.cpu_seconds.clear()
-            before, cpu_before = self._stats(), machine.cpu_use()
+            before, cpu_before, taking = self._stats(), machine.cpu_use(), time.thread_time()
             stamps = [time.monotonic(), *self._take(time.monotonic() + seconds, step_time, _LEAST_BATCHES, limit)]
+            taking = time.thread_time() - taking
             after, cpu_after = self._stats(), machine.cpu_use()
-            return self._run(stamps, before, after, cpu_before, cpu_after)
+            return self._run(stamps, before, after, cpu_before, cpu_after, taking)
         finally:
             self._iterator.close()
+
+    def _start(self):
+        iterator = iter(self._dataset)
+        iterator._logs_warnings = False  # they are those of the user's own iterations
+        return iterator
 
     def _take(self, end, step_time, least, limit):
         """When each batch was there, until `end`, or until there are `least` of them, at most until `limit`."""
@@ -136,7 +143,7 @@ class _Window:
             except StopIteration:
                 self._ended.append(self._iterator.stats())
                 self._iterator.close()
-                self._iterator = iter(self._dataset)
+                self._iterator = self._start()
         raise ValueError("doctor: the dataset has no batch")
 
     def _stats(self):
@@ -152,7 +159,7 @@ class _Window:
             total["compression"] = "+".join(inflate["compression"] for inflate in stats["inflate"]) or "none"
         return total
 
-    def _run(self, stamps, before, after, cpu_before, cpu_after):
+    def _run(self, stamps, before, after, cpu_before, cpu_after, taking):
         batches = len(stamps) - 1
         wall = stamps[-1] - stamps[0]
         stages = {name: _minus(stage, before["stages"].get(name, {})) for name, stage in after["stages"].items()}
@@ -182,6 +189,7 @@ class _Window:
             file_bytes_per_byte=after["file_bytes"] / after["inflated_bytes"] if after["inflated_bytes"] else 1.0,
             parse_times=_parse_times(self._iterator),
             map_times=tuple(map(sum, calls)),
+            consumer_cpu=taking / max(1, batches),
             map_cpu=sum(statistics.mean(function.cpu_seconds or [0.0]) for function in self._functions),
             record_bytes=stages["read"]["bytes"] / max(1, stages["read"]["records"]),
             threads=after["threads"],

@@ -24,6 +24,7 @@ class Model:
     costs: Costs
     layout: Layout
     step_time: float = 0.0
+    consumer: float = 0.0  # CPU seconds that taking a batch costs
     parse_spread: tuple[float, ...] = (1.0,)
     map_spread: tuple[float, ...] = (1.0,)
 
@@ -43,11 +44,11 @@ class Model:
         costs, layout = self.costs, self.layout
         per_core = costs.pool + costs.order + costs.map
         seconds = {
-            "cores": per_core / layout.cores,
-            "worker threads": costs.pool / layout.threads,
-            "shards read side by side": costs.read / layout.streams,
+            "cores": layout.slowdown * per_core / layout.cores,
+            "worker threads": layout.slowdown * costs.pool / layout.threads,
+            "shards read side by side": layout.slowdown * costs.read / layout.streams,
             "storage": costs.read_io / min(layout.io_threads, layout.streams),
-            "the order of records": costs.order,
+            "the order of records": layout.slowdown * costs.order,
             "Python functions": costs.map,
             "accelerators": self.step_time,
         }
@@ -81,7 +82,7 @@ class Model:
                 order=costs.order,
                 parse=costs.parse * drawn.choice(self.parse_spread),
                 map=costs.map * drawn.choice(self.map_spread),
-                step=self.step_time,
+                step=max(self.step_time, self.consumer),
             )
             for _ in range(_BATCHES)
         ]

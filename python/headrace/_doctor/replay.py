@@ -11,7 +11,6 @@ closed formula would have to assume how service times scatter; recorded ones nee
 import dataclasses
 import heapq
 import itertools
-import math
 
 # The engine's tasks are about this long (kTaskNs).
 _TASK_SECONDS = 150e-6
@@ -35,13 +34,17 @@ class Service:
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """What there is of each: `cores` (may be broken), worker `threads`, shards read side by side, threads of IO, room."""
+    """What there is of each: `cores`, worker `threads`, shards read side by side, threads of IO, batches on their way.
 
-    cores: float
+    `slowdown` (>= 1) is how much longer a task takes than its CPU time, since other processes have the cores meanwhile.
+    """
+
+    cores: int
     threads: int
     streams: int
     io_threads: int
     in_flight: int
+    slowdown: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,14 +62,13 @@ def replay(services, layout):
 
 class _Replay:
     def __init__(self, services, layout):
-        whole = max(1, math.ceil(layout.cores))
-        slower = whole / layout.cores  # of a broken number of cores, each is a little slower
+        slower = layout.slowdown
         self._services = [
             dataclasses.replace(each, read=each.read * slower, order=each.order * slower, parse=each.parse * slower)
             for each in services
         ]
         self._layout = layout
-        self._cores = whole
+        self._cores = layout.cores
         self._pool = layout.threads
         self._streams = layout.streams
         self._io = min(layout.io_threads, layout.streams)

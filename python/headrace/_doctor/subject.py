@@ -13,6 +13,11 @@ from .storage import Storage
 _WORTH = 1.1
 
 
+def slowdown(threads, cores, crowd):
+    """How much longer than its CPU time a task takes on one of `threads` threads, when `crowd` others share the cores."""
+    return max(1.0, (min(threads, cores) + crowd) / cores)
+
+
 @dataclasses.dataclass(frozen=True)
 class Subject:
     """`shards` and `storage` are None where the steps of the dataset are not known. `noise` is relative."""
@@ -24,6 +29,7 @@ class Subject:
     model: Model
     noise: float
     cores: int
+    crowd: float  # threads of other processes that want to run, a mean
     replicas: int
     input_bound: bool | None
 
@@ -32,6 +38,16 @@ class Subject:
         if cause.times is not None:
             return Gain(cause.times, cause.times * self.noise)
         return None if cause.then is None else gain(self.model, cause.then, self.noise)
+
+    def with_threads(self, threads, cores):
+        """The model with another number of worker threads and CPUs."""
+        layout = self.model.layout
+        return self.model.with_layout(
+            threads=threads,
+            cores=cores,
+            in_flight=layout.in_flight - max(2, layout.threads) + max(2, threads),
+            slowdown=slowdown(threads, cores, self.crowd),
+        )
 
     def is_worth(self, predicted):
         """Whether a fix that gains this is to be named: a gain that is seen and larger than its error."""
