@@ -9,6 +9,7 @@ import rich.markup
 import rich.table
 
 from . import __version__
+from .cli_doctor import doctor
 from .cli_files import repair, verify
 from .cli_index import index
 from .cli_running import report, top
@@ -36,6 +37,7 @@ def command():
     """TFRecord shards to batches resident on several devices."""
 
 
+command.add_command(doctor)
 command.add_command(index)
 command.add_command(verify)
 command.add_command(repair)

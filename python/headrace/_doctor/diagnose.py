@@ -20,8 +20,8 @@ _SMALL_FILE_BYTES = 1 << 20
 _FILES_AHEAD = 16
 _IO_THREADS = 8
 _DEFAULT_DEPTH = 2
-# How much a measured rate and the model of it may differ before the error bars say that nothing is known.
-_MOST_NOISE = 1.0
+# The model is fitted to what was measured: how far off it was before says this much at most about a ratio of two of its rates.
+_MOST_NOISE = 0.5
 # Clocks tell of other processes from here on.
 _CROWDED = 1.05
 # Work that comes now and then costs up to so much more than work that comes without a pause: cold caches, threads that wake up.
@@ -67,7 +67,11 @@ def examine(dataset, step_time, replicas, seconds):
         model.spread(run.parse_times),
         model.spread(run.map_times),
     )
-    error = abs(now.with_step(0.0).rate() / run.rate - 1)
+    backtest = now.with_step(0.0).rate()
+    error = abs(backtest / run.rate - 1)
+    crowded = now.layout.slowdown
+    if source.get("memory_bytes") is None:
+        now = now.fitted(run.rate)
     utilisation = min(now.utilisation(), run.rate * step_time) if step_time else None
     return Subject(
         dataset,
@@ -76,8 +80,10 @@ def examine(dataset, step_time, replicas, seconds):
         run,
         now,
         min(_MOST_NOISE, math.hypot(error, run.rate_error, _IDLE_ERROR * _idle_share(engine))),
+        backtest,
         cores,
         crowd,
+        now.layout.slowdown / crowded,
         replicas,
         None if utilisation is None else utilisation < 1 - _MODERATE,
     )
@@ -149,7 +155,7 @@ def _facts(subject):
     facts = {
         "batches_per_second": run.rate,
         "batches_per_second_error": run.rate * run.rate_error,
-        "batches_per_second_predicted": now.with_step(0.0).rate(),
+        "batches_per_second_predicted": subject.backtest,
         "records_per_batch": run.rows,
         "record_bytes": run.record_bytes,
         "read_ms_per_batch": 1e3 * costs.read,

@@ -11,6 +11,8 @@ from .storage import Storage
 
 # Less is not worth changing a pipeline for.
 _WORTH = 1.1
+# What gains so much is named even where a busy machine makes the error bar as large.
+_CLEAR = 1.25
 
 
 def slowdown(threads, cores, crowd):
@@ -28,8 +30,10 @@ class Subject:
     run: Run
     model: Model
     noise: float
+    backtest: float  # batches a second that the model gives for what was measured, before it is fitted
     cores: int
     crowd: float  # threads of other processes that want to run, a mean
+    lateness: float  # slowdown of the model over what the crowd explains
     replicas: int
     input_bound: bool | None
 
@@ -46,12 +50,12 @@ class Subject:
             threads=threads,
             cores=cores,
             in_flight=layout.in_flight - max(2, layout.threads) + max(2, threads),
-            slowdown=slowdown(threads, cores, self.crowd),
+            slowdown=self.lateness * slowdown(threads, cores, self.crowd),
         )
 
     def is_worth(self, predicted):
-        """Whether a fix that gains this is to be named: a gain that is seen and larger than its error."""
-        return predicted.ratio >= _WORTH and predicted.resolved
+        """Whether a fix that gains this is to be named."""
+        return predicted.ratio >= _CLEAR or (predicted.ratio >= _WORTH and predicted.resolved)
 
 
 @dataclasses.dataclass(frozen=True)
