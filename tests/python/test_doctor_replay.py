@@ -77,3 +77,9 @@ def test_the_model_is_fitted_where_less_came_than_the_cpus_allow():
 def test_spread():
     assert spread([]) == (1.0,) and spread([0.0]) == (1.0,)
     assert spread([1.0, 3.0]) == (0.5, 1.5)
+
+
+@pytest.mark.parametrize("slowdown", [1.0, 5.0])
+def test_a_slow_function_limits_however_busy_the_machine_is(slowdown):
+    slow = Model(dataclasses.replace(COSTS, maps=(("slow", 0.1),)), dataclasses.replace(LAYOUT, slowdown=slowdown))
+    assert slow.limit() == "Python functions"

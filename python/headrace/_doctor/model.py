@@ -46,9 +46,10 @@ class Model:
     def bounds(self):
         """{resource: batches a second that it allows by itself}."""
         costs, layout = self.costs, self.layout
-        per_core = costs.pool + costs.order + costs.map
+        # The clock around a function counts what others took from it already.
+        per_core = layout.slowdown * (costs.pool + costs.order) + costs.map
         seconds = {
-            "cores": layout.slowdown * per_core / layout.cores,
+            "cores": per_core / layout.cores,
             "worker threads": layout.slowdown * costs.pool / layout.threads,
             "shards read side by side": layout.slowdown * costs.read / layout.streams,
             "storage": costs.read_io / min(layout.io_threads, layout.streams),
