@@ -8,12 +8,12 @@ from . import machine, trials
 from .rebuild import Change, step_named
 from .subject import Cause
 
-# Seconds to check and frame a byte that lies in the page cache (docs/benchmarks.md, "Reading": 1.5 to 2.5 GB a second and core).
-_READ_SECONDS = 0.5e-9
 # Seconds to inflate a byte as zstd, as src/insight/compression_finding.cc has it.
 _ZSTD_SECONDS = 1.3e-9
-# What hardly shrinks is not worth inflating.
-_SHRINKS = 0.7
+# Seconds to get a byte more from the page cache, from there as well.
+_CACHE_SECONDS = 0.3e-9
+# Smaller files are worth so much of what no compression at all would save.
+_ALMOST = 0.7
 _DEFAULT_DEPTH = 2
 _MOST_DEPTH = 32
 _FULL = 0.999
@@ -28,10 +28,12 @@ def compressed_shards(subject):
     run, costs = subject.run, subject.model.costs
     if not costs.inflate:
         return None
-    zstd = run.read_bytes * _ZSTD_SECONDS
-    to = "zstd" if run.compression != "zstd" and run.file_bytes_per_byte < _SHRINKS else "none"
-    left = zstd if to == "zstd" else run.read_bytes * (1 - run.file_bytes_per_byte) * 0.3e-9
-    saved = max(0.0, costs.inflate - left)
+    more_bytes = run.read_bytes * max(0.0, 1 - run.file_bytes_per_byte)
+    savings = {"none": max(0.0, costs.inflate - more_bytes * _CACHE_SECONDS), "zstd": 0.0}
+    if run.compression != "zstd":
+        savings["zstd"] = max(0.0, costs.inflate - run.read_bytes * _ZSTD_SECONDS)
+    to = "zstd" if savings["zstd"] > _ALMOST * savings["none"] else "none"
+    saved = savings[to]
     share = costs.inflate / (costs.pool + costs.order + costs.map)
     return Cause(
         "compressed shards",
@@ -114,7 +116,7 @@ def python_functions(subject):
             "@numba.cfunc(\"int32(int64, voidptr)\")\n"
             f"def {name if name.isidentifier() else 'function'}(rows, columns): ...  # in place, without Python's lock",
             subject.model.with_costs(maps=rest),
-            trials.changed(Change(functions={place: _same})),
+            trials.changed(Change(without_functions=frozenset({place}))),
         )
 
 
@@ -165,7 +167,7 @@ def slow_storage(subject):
         f"{behind[0].upper()}{behind[1:]} gives bytes more slowly than they are used.",
         evidence,
         fix,
-        subject.model.with_costs(read_io=0.0, read=max(costs.read, run.read_bytes * _READ_SECONDS)),
+        subject.model.with_costs(read_io=0.0),
         trials.copied if subject.shards.open is not None else None,
     )
 
@@ -233,10 +235,6 @@ def few_cores(subject):
         else f"# a host with {more} CPUs, or fewer bytes a record: see what each feature costs\nheadrace inspect FILES",
         subject.with_threads(more, more),
     )
-
-
-def _same(batch):
-    return batch
 
 
 def find_all(subject):

@@ -8,7 +8,7 @@ import statistics
 from .. import arguments
 from ..errors import ArgumentError
 from ..findings import Diagnosis, Finding
-from . import causes, declared, machine, measure, model, shards, storage, verify as verifying
+from . import causes, declared, machine, measure, model, relieved, shards, storage, verify as verifying
 from .rebuild import Change, can_rebuild, rebuild, source_of, step_named
 from .replay import Layout
 from .subject import Subject, slowdown
@@ -55,12 +55,11 @@ def examine(dataset, step_time, replicas, seconds):
     source = source_of(dataset) if known else {}
     looked = shards.look_at(source["files"], source.get("open")) if known else None
     run = measure.run(endless, seconds)
-    # The engine alone, so that its costs are those of a pipeline that does not stand still for a function.
-    engine = measure.run(endless._with(endless._core, functions=()), seconds / 2) if dataset._functions else run
+    engine = relieved.run(endless, run, seconds) if known else run
     cores = machine.cores()
     crowd = _crowd(engine, cores)
     now = model.Model(
-        dataclasses.replace(_cpu_costs(engine), maps=run.costs.maps),
+        dataclasses.replace(_cpu_costs(engine), maps=run.costs.maps, read_io=run.costs.read_io),
         _layout(dataset, run, looked, cores, crowd),
         step_time,
         engine.consumer_cpu,
@@ -71,7 +70,7 @@ def examine(dataset, step_time, replicas, seconds):
     error = abs(backtest / run.rate - 1)
     crowded = now.layout.slowdown
     if source.get("memory_bytes") is None:
-        now = now.fitted(run.rate)
+        now = now.with_layout(slowdown=now.with_costs(maps=(), read_io=0.0).fitted(engine.rate).layout.slowdown)
     utilisation = min(now.utilisation(), run.rate * step_time) if step_time else None
     return Subject(
         dataset,

@@ -13,13 +13,13 @@ _SOURCES = {"TFRecordDataset": sources.TFRecordDataset, "FileDataset": sources.F
 class Change:
     """What is different: arguments of the source, arguments by the name of a step, steps that come right behind the source.
 
-    `functions` maps the place of a map() of a Python function (0, 1, …) to what stands there instead.
+    `without_functions` are the places (0, 1, …) of calls of map() with a Python function that are left out.
     """
 
     source: dict = dataclasses.field(default_factory=dict)
     steps: dict = dataclasses.field(default_factory=dict)
     first: tuple = ()
-    functions: dict = dataclasses.field(default_factory=dict)
+    without_functions: frozenset = frozenset()
     endless: bool = False  # repeat() before the batches are cut, where there is none
 
 
@@ -49,13 +49,15 @@ def rebuild(dataset, change=Change()):
     for name, arguments in change.first:
         made = getattr(made, name)(**arguments)
     repeats = any(step.name in ("repeat", "resident") for step in steps)
+    functions = 0
     for step in steps:
         if change.endless and not repeats and step.name in _BATCHES:
             made = made.repeat()
         arguments = {**step.arguments, **change.steps.get(step.name, {})}
-        mapped = len(made._functions)
         following = getattr(made, step.name)(**arguments)
-        if len(following._functions) > mapped and mapped in change.functions:
-            following = made.map(**{**arguments, "name": following._functions[-1][0], "function": change.functions[mapped]})
+        if len(following._functions) > len(made._functions):
+            functions += 1
+            if functions - 1 in change.without_functions:
+                continue
         made = following
     return made
