@@ -234,3 +234,13 @@ def test_as_json(numbers):
     diagnosis = hr.TFRecordDataset(numbers).batch(10).parse(NUMBERS).doctor(step_time=60, replicas=4, seconds=SHORT)
     document = json.loads(json.dumps(diagnosis.as_dict()))
     assert document["findings"][0]["name"] == "uneven batch" and document["facts"]["replicas"] == 4
+
+
+def test_the_order_tells_its_waits_apart(wide):
+    with iter(pipeline(wide(), open=SlowFile)) as batches:
+        for _ in batches:
+            pass
+        stages = {stage.name: stage for stage in batches.report().stages}
+    # At least the first read of the first shard is waited for; putting 400 records in order is no work beside it.
+    assert stages["order"].starved_seconds > 0.045
+    assert stages["order"].busy_seconds < stages["order"].starved_seconds
