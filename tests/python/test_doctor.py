@@ -189,6 +189,33 @@ def test_combined_datasets(numbers):
 
 
 @pytest.mark.parametrize(
+    "steps",
+    [
+        lambda dataset: dataset.shuffle("global", seed=1).batch(10).parse(NUMBERS),
+        lambda dataset: dataset.filter(hr.feature("id") < 50).batch(10).parse(NUMBERS),
+        lambda dataset: dataset.batch(10).parse(NUMBERS).cache(),
+        lambda dataset: dataset.batch(10).parse(NUMBERS).resident(),
+        lambda dataset: dataset.batch(10),
+        lambda dataset: dataset.take(15).batch(10).unbatch().batch(5).parse(NUMBERS),
+        lambda dataset: dataset.bucket_by_sequence_length("x", [3], [5, 10]).parse(NUMBERS),
+    ],
+)
+def test_silent_on_pipelines_of_all_forms(numbers, steps):
+    assert names(steps(hr.TFRecordDataset(numbers, memory_bytes=1 << 28)).doctor(step_time=60, seconds=SHORT)) == []
+
+
+def test_whole_files(numbers):
+    dataset = hr.FileDataset(numbers).batch(2).parse({"path": hr.FixedLenFeature([], hr.string)})
+    diagnosis = dataset.doctor(step_time=60, seconds=SHORT)
+    assert names(diagnosis) == [] and diagnosis.subject.endswith("and 3 more")
+
+
+def test_no_batch_at_all(numbers):
+    with pytest.raises(ValueError, match="no record in any shard"):
+        hr.TFRecordDataset(numbers).take(0).batch(10).parse(NUMBERS).doctor(seconds=SHORT)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"step_time": 0}, "step_time=0"),

@@ -20,11 +20,11 @@ RUN = Run(
 )  # fmt: skip
 
 
-def subject(dataset, costs=COSTS, spread=(1.0,), step_time=0.0, input_bound=None, rate=100.0, in_flight=4):
+def subject(dataset, costs=COSTS, spread=(1.0,), step_time=0.0, input_bound=None, rate=100.0, relieved=100.0, in_flight=4):
     layout = Layout(cores=2, threads=2, streams=4, io_threads=8, in_flight=in_flight)
     model = Model(costs, layout, step_time, parse_spread=spread)
     run = dataclasses.replace(RUN, rate=rate)
-    return Subject(dataset, None, None, run, model, 0.02, 100.0, 2, 0.0, 1.0, 1, input_bound)
+    return Subject(dataset, None, None, run, model, 0.02, 100.0, relieved, 2, 0.0, 1.0, 1, input_bound)
 
 
 @pytest.fixture
@@ -54,11 +54,14 @@ def test_all_cpus_are_not_enough(dataset):
 
 def test_a_budget_that_stops_work(numbers):
     tight = hr.TFRecordDataset(numbers, memory_bytes=1 << 24).batch(10).parse(NUMBERS)
-    found = causes.memory_budget(subject(tight, rate=100.0))
-    stopped = subject(tight, rate=100.0)
-    assert stopped.gain(found).ratio == pytest.approx(4, rel=0.1) and str(1 << 26) in found.fix
-    assert causes.memory_budget(subject(tight, rate=1e6)) is None  # as fast as its stages
-    assert causes.memory_budget(subject(hr.TFRecordDataset(numbers).batch(10), rate=100.0)) is None
+    stopped = subject(tight, relieved=400.0)
+    found = causes.memory_budget(stopped)
+    assert stopped.gain(found).ratio == pytest.approx(4) and str(1 << 26) in found.fix
+    assert causes.memory_budget(subject(tight)) is None  # as fast as without
+    assert causes.memory_budget(subject(tight, dataclasses.replace(COSTS, maps=(("slow", 1.0),)), relieved=400.0)) is None
+    assert causes.memory_budget(subject(hr.TFRecordDataset(numbers).batch(10), relieved=400.0)) is None
+    paced = subject(tight, step_time=5e-3, relieved=400.0, input_bound=True)
+    assert paced.gain(causes.memory_budget(paced)).ratio == pytest.approx(2)
 
 
 def test_crowded_cores():

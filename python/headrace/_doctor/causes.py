@@ -14,6 +14,8 @@ _ZSTD_SECONDS = 1.3e-9
 _CACHE_SECONDS = 0.3e-9
 # Smaller files are worth so much of what no compression at all would save.
 _ALMOST = 0.7
+# Share of the time in which the storage is waited for.
+_STANDING_STILL = 0.1
 _DEFAULT_DEPTH = 2
 _MOST_DEPTH = 32
 _FULL = 0.999
@@ -175,16 +177,20 @@ def slow_storage(subject):
 def memory_budget(subject):
     """memory_bytes keeps the engine from working ahead: it delivers much less than its stages could."""
     budget = (step_named(subject.dataset, "TFRecordDataset", "FileDataset") or {}).get("memory_bytes")
-    flat_out = subject.model.with_step(0.0)
-    if budget is None or flat_out.rate() <= subject.run.rate:
+    costs, run = subject.model.costs, subject.run
+    # Behind what stands still by itself, nobody notices.
+    if budget is None or costs.map or costs.read_io * run.rate > _STANDING_STILL or subject.relieved_rate <= run.rate:
         return None
+    then = subject.relieved_rate
+    if subject.model.step_time:
+        then = min(then, 1 / subject.model.step_time)
     return Cause(
         "memory budget",
         f"memory_bytes={budget} leaves no room to work ahead: stages wait for memory although there is work.",
-        f"{subject.run.rate:.4g} batches a second came, while the stages could deliver {flat_out.rate():.4g}",
+        f"{run.rate:.4g} batches a second came with it, {subject.relieved_rate:.4g} without",
         f"dataset = hr.TFRecordDataset(files, memory_bytes={4 * budget})  # or None: no limit",
         trial=trials.changed(Change(source={"memory_bytes": None})),
-        times=flat_out.rate() / subject.run.rate,
+        times=max(1.0, then / run.rate),
     )
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 from ..infer import first_records, summarise
 from . import machine
-from .rebuild import source_of, step_named
+from .rebuild import options_of, source_of, step_named
 from .subject import Cause
 
 _SAMPLED = 128
@@ -73,9 +73,7 @@ def unread_features(subject):
     parse = step_named(subject.dataset, "parse")
     if parse is None:
         return None
-    arguments = source_of(subject.dataset)
-    options = {key: value for key, value in arguments.items() if key in ("compression", "open", "max_record_bytes")}
-    schema = summarise(first_records(arguments["files"], _SAMPLED, **options))
+    schema = summarise(first_records(source_of(subject.dataset)["files"], _SAMPLED, **options_of(subject.dataset)))
     asked = set(_words(subject.dataset.features)) | set(subject.dataset.features)
     sizes = {summary.key: _bytes_of(summary) for summary in schema.summaries}
     unread = {key: size for key, size in sizes.items() if key not in asked}

@@ -9,7 +9,7 @@ from .. import arguments
 from ..errors import ArgumentError
 from ..findings import Diagnosis, Finding
 from . import causes, declared, machine, measure, model, relieved, shards, storage, verify as verifying
-from .rebuild import Change, can_rebuild, rebuild, source_of, step_named
+from .rebuild import Change, can_rebuild, has_records, rebuild, source_of, step_named
 from .replay import Layout
 from .subject import Subject, slowdown
 
@@ -53,7 +53,7 @@ def examine(dataset, step_time, replicas, seconds):
     known = can_rebuild(dataset)
     endless = rebuild(dataset, Change(endless=True)) if known else dataset
     source = source_of(dataset) if known else {}
-    looked = shards.look_at(source["files"], source.get("open")) if known else None
+    looked = shards.look_at(source["files"], source.get("open")) if has_records(dataset) else None
     run = measure.run(endless, seconds)
     engine = relieved.run(endless, run, seconds) if known else run
     cores = machine.cores()
@@ -69,17 +69,17 @@ def examine(dataset, step_time, replicas, seconds):
     backtest = now.with_step(0.0).rate()
     error = abs(backtest / run.rate - 1)
     crowded = now.layout.slowdown
-    if source.get("memory_bytes") is None:
-        now = now.with_layout(slowdown=now.with_costs(maps=(), read_io=0.0).fitted(engine.rate).layout.slowdown)
+    now = now.with_layout(slowdown=now.with_costs(maps=(), read_io=0.0).fitted(engine.rate).layout.slowdown)
     utilisation = min(now.utilisation(), run.rate * step_time) if step_time else None
     return Subject(
         dataset,
         looked,
-        storage.probe(looked, min(1.0, seconds)) if known else None,
+        storage.probe(looked, min(1.0, seconds)) if looked is not None else None,
         run,
         now,
         min(_MOST_NOISE, math.hypot(error, run.rate_error, _IDLE_ERROR * _idle_share(engine))),
         backtest,
+        engine.rate,
         cores,
         crowd,
         now.layout.slowdown / crowded,
@@ -136,6 +136,8 @@ def _layout(dataset, run, looked, cores, crowd):
 def _streams(dataset, run, looked):
     """Shards that are read side by side."""
     files = len(looked.names)
+    if (step_named(dataset, "shuffle") or {}).get("buffer_size") == "global":
+        return max(files, run.threads)  # each record is read by itself
     declared_cycle = step_named(dataset, "interleave")
     cycle = 1 if declared_cycle is None else declared_cycle.get("cycle_length", 16)
     small = statistics.median(looked.sizes) / run.file_bytes_per_byte <= _SMALL_FILE_BYTES

@@ -55,6 +55,7 @@ class Model:
             "storage": costs.read_io / min(layout.io_threads, layout.streams),
             "the order of records": layout.slowdown * costs.order,
             "Python functions": costs.map,
+            "taking batches": self.consumer,
             "accelerators": self.step_time,
         }
         if layout.threads >= layout.cores:
@@ -66,7 +67,7 @@ class Model:
     def limit(self):
         """The resource that allows least."""
         bounds = self.bounds()
-        return min(bounds, key=bounds.get)
+        return min(bounds, key=bounds.get, default="nothing")
 
     def with_costs(self, **changes):
         return dataclasses.replace(self, costs=dataclasses.replace(self.costs, **changes))

@@ -34,11 +34,21 @@ def step_named(dataset, *names):
     return found[-1] if found else None
 
 
+def has_records(dataset):
+    """Whether the source is known, and its files hold records."""
+    return can_rebuild(dataset) and dataset._steps[0].name == "TFRecordDataset"
+
+
 def source_of(dataset):
     """Arguments of the source; ValueError of a dataset that cannot be rebuilt."""
     if not can_rebuild(dataset):
         raise ArgumentError("doctor: the dataset was combined of others; ask for each of them")
     return dataset._steps[0].arguments
+
+
+def options_of(dataset):
+    """Arguments of the source but for the files: what reads other files, or the same ones, in the same way."""
+    return {name: value for name, value in source_of(dataset).items() if name != "files"}
 
 
 def rebuild(dataset, change=Change()):
@@ -48,12 +58,15 @@ def rebuild(dataset, change=Change()):
     made = _SOURCES[first.name](**{**first.arguments, **change.source})
     for name, arguments in change.first:
         made = getattr(made, name)(**arguments)
-    repeats = any(step.name in ("repeat", "resident") for step in steps)
+    # A cache wants a first pass that ends.
+    repeats = any(step.name in ("repeat", "resident", "cache") for step in steps)
     functions = 0
     for step in steps:
         if change.endless and not repeats and step.name in _BATCHES:
             made = made.repeat()
         arguments = {**step.arguments, **change.steps.get(step.name, {})}
+        if step.name == "cache" and "files" in change.source:
+            arguments["path"] = None  # the file is of other shards
         following = getattr(made, step.name)(**arguments)
         if len(following._functions) > len(made._functions):
             functions += 1

@@ -31,6 +31,7 @@ class Subject:
     model: Model
     noise: float
     backtest: float  # batches a second that the model gives for what was measured, before it is fitted
+    relieved_rate: float  # batches a second of the engine without what makes it stand still (relieved.py)
     cores: int
     crowd: float  # threads of other processes that want to run, a mean
     lateness: float  # slowdown of the model over what the crowd explains
