@@ -8,7 +8,7 @@ from headrace._doctor import causes, machine
 from headrace._doctor.measure import Costs, Run
 from headrace._doctor.model import Model
 from headrace._doctor.replay import Layout
-from headrace._doctor.subject import Subject, slowdown
+from headrace._doctor.subject import Subject
 
 from number_shards import NUMBERS
 
@@ -16,7 +16,7 @@ COSTS = Costs(read=1e-3, read_io=0.0, inflate=0.0, order=1e-5, parse=4e-3, maps=
 RUN = Run(
     rate=100.0, rate_error=0.01, batches=200, costs=COSTS, rows=10, read_bytes=1e6, file_bytes_per_byte=1.0, parse_times=(),
     map_times=(), consumer_cpu=0.0, map_cpu=0.0, record_bytes=1e5, threads=2, io="engine", compression="none", cores_used=1.0,
-    foreign_cores=0.0, stages=(),
+    foreign_cores=0.0, runnable=1.0, stages=(),
 )  # fmt: skip
 
 
@@ -24,7 +24,7 @@ def subject(dataset, costs=COSTS, spread=(1.0,), step_time=0.0, input_bound=None
     layout = Layout(cores=2, threads=2, streams=4, io_threads=8, in_flight=in_flight)
     model = Model(costs, layout, step_time, parse_spread=spread)
     run = dataclasses.replace(RUN, rate=rate)
-    return Subject(dataset, None, None, run, model, 0.02, 100.0, relieved, 2, 0.0, 1.0, 1, input_bound)
+    return Subject(dataset, None, None, run, model, 0.02, 100.0, relieved, 2, 1, input_bound)
 
 
 @pytest.fixture
@@ -65,7 +65,11 @@ def test_a_budget_that_stops_work(numbers):
 
 
 def test_crowded_cores():
-    assert slowdown(4, 4, 0) == 1 and slowdown(4, 4, 4) == 2 and slowdown(1, 4, 3) == 1
+    layout = Layout(cores=4, threads=4, streams=4, io_threads=8, in_flight=6)
+    crowded = dataclasses.replace(layout, crowd=4.0)
+    assert layout.stretch(4) == 1 and crowded.stretch(4) == 2 and crowded.stretch(1) == 1.25
+    assert dataclasses.replace(crowded, lateness=2.0).stretch(4) == 4
+    assert machine.runnable_threads() is None or machine.runnable_threads() >= 1
     one, two = machine.CpuUse(10.0, 1.0, 5.0), machine.CpuUse(12.0, 2.0, 9.0)
     assert machine.foreign_cores(one, two) == 1.5
     assert machine.foreign_cores(one, dataclasses.replace(two, machine=None)) == 0.0

@@ -11,7 +11,7 @@ from ..findings import Diagnosis, Finding
 from . import causes, declared, machine, measure, model, relieved, shards, storage, verify as verifying
 from .rebuild import Change, can_rebuild, has_records, rebuild, source_of, step_named
 from .replay import Layout
-from .subject import Subject, slowdown
+from .subject import Subject
 
 # From which share of a step on the accelerators wait noticeably (xprof's threshold of "moderate").
 _MODERATE = 0.05
@@ -22,8 +22,6 @@ _IO_THREADS = 8
 _DEFAULT_DEPTH = 2
 # The model is fitted to what was measured: how far off it was before says this much at most about a ratio of two of its rates.
 _MOST_NOISE = 0.5
-# Clocks tell of other processes from here on.
-_CROWDED = 1.05
 # Work that comes now and then costs up to so much more than work that comes without a pause: cold caches, threads that wake up.
 _IDLE_ERROR = 0.4
 
@@ -57,10 +55,9 @@ def examine(dataset, step_time, replicas, seconds):
     run = measure.run(endless, seconds)
     engine = relieved.run(endless, run, seconds) if known else run
     cores = machine.cores()
-    crowd = _crowd(engine, cores)
     now = model.Model(
         dataclasses.replace(_cpu_costs(engine), maps=run.costs.maps, read_io=run.costs.read_io),
-        _layout(dataset, run, looked, cores, crowd),
+        _layout(dataset, run, looked, cores, _crowd(engine, cores)),
         step_time,
         engine.consumer_cpu,
         model.spread(run.parse_times),
@@ -68,8 +65,7 @@ def examine(dataset, step_time, replicas, seconds):
     )
     backtest = now.with_step(0.0).rate()
     error = abs(backtest / run.rate - 1)
-    crowded = now.layout.slowdown
-    now = now.with_layout(slowdown=now.with_costs(maps=(), read_io=0.0).fitted(engine.rate).layout.slowdown)
+    now = now.with_layout(lateness=now.with_costs(maps=(), read_io=0.0).fitted(engine.rate).layout.lateness)
     utilisation = min(now.utilisation(), run.rate * step_time) if step_time else None
     return Subject(
         dataset,
@@ -81,8 +77,6 @@ def examine(dataset, step_time, replicas, seconds):
         backtest,
         engine.rate,
         cores,
-        crowd,
-        now.layout.slowdown / crowded,
         replicas,
         None if utilisation is None else utilisation < 1 - _MODERATE,
     )
@@ -114,10 +108,10 @@ def _stretch(run):
 
 
 def _crowd(run, cores):
-    """Threads of other processes that want to run: what they got, or what we did not get, whichever tells more."""
-    stretch = _stretch(run)
-    ours = (run.costs.pool + run.costs.order) * run.rate
-    return max(run.foreign_cores, stretch * cores - ours if stretch > _CROWDED else 0.0)
+    """Threads of other processes that want the CPUs that this one may use: those that ran, or that waited to."""
+    ours = (run.costs.pool + run.costs.order + run.map_cpu) * run.rate + 1  # who counts them runs
+    elsewhere = machine.machine_cores() - cores
+    return max(0.0, max(run.foreign_cores, run.runnable - ours) - elsewhere)
 
 
 def _idle_share(run):
@@ -129,8 +123,7 @@ def _layout(dataset, run, looked, cores, crowd):
     declared_depth = step_named(dataset, "prefetch_to_device") if can_rebuild(dataset) else None
     depth = (declared_depth or {}).get("depth", _DEFAULT_DEPTH)
     streams = run.threads if looked is None else _streams(dataset, run, looked)
-    slow = slowdown(run.threads, cores, crowd)
-    return Layout(cores, run.threads, streams, _IO_THREADS, depth + max(2, run.threads), slow)
+    return Layout(cores, run.threads, streams, _IO_THREADS, depth + max(2, run.threads), crowd)
 
 
 def _streams(dataset, run, looked):

@@ -43,6 +43,15 @@ def foreign_cores(before, after):
     return max(0.0, foreign / (after.seconds - before.seconds))
 
 
+def runnable_threads():
+    """Threads of the machine that run or want to, now; None without /proc."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("procs_running"))
+    except (OSError, StopIteration):
+        return None
+
+
 def memory_bytes():
     """Memory of the machine."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -16,6 +16,8 @@ _PARTS = 8
 _LEAST_BATCHES = 16
 # A pipeline so slow that it does not give _LEAST_BATCHES is not waited for longer than so many times the time asked for.
 _PATIENCE = 3
+# Between two looks at what else wants to run on the machine.
+_LOOK_SECONDS = 0.02
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Run:
     compression: str  # of the files, "none", or several joined by "+"
     cores_used: float
     foreign_cores: float
+    runnable: float  # threads of the machine that ran or wanted to, a mean
     stages: tuple[dict, ...]  # what each stage did in the window, as stats() tells it
 
 
@@ -102,7 +105,9 @@ class _Window:
     def __init__(self, dataset, functions):
         self._dataset = dataset
         self._functions = functions
+        self._next_look = 0.0
         self._iterator = self._start()
+        self._runnable = []  # counts of threads, one at each look
         self._ended = []  # stats() of iterations that came to their ends
 
     def measure(self, seconds, step_time):
@@ -132,9 +137,17 @@ class _Window:
         while (now := time.monotonic()) < end or (len(stamps) < least and now < limit) or not stamps:
             self._next()
             stamps.append(time.monotonic())
+            if stamps[-1] >= self._next_look:
+                self._look(stamps[-1])
             if step_time:
                 time.sleep(step_time)
         return stamps
+
+    def _look(self, now):
+        self._next_look = now + _LOOK_SECONDS
+        count = machine.runnable_threads()
+        if count is not None:
+            self._runnable.append(count)
 
     def _next(self):
         for _ in range(2):
@@ -196,6 +209,7 @@ class _Window:
             io=after["io"],
             compression=after["compression"],
             cores_used=(cpu_after.own - cpu_before.own) / cpu_seconds,
+            runnable=statistics.mean(self._runnable) if self._runnable else 0.0,
             foreign_cores=machine.foreign_cores(cpu_before, cpu_after),
             stages=tuple({"name": name, **stage} for name, stage in stages.items()),
         )

@@ -15,10 +15,10 @@ _BATCHES = 160
 _DRAWS = 8
 # Two measurements of the same thing on a quiet machine differ by about this much.
 _FLOOR = 0.03
-# Resources that are CPU time, by name, and how much slower than told a busy machine is at most.
+# Resources that are CPU time, by name, and what is searched for how late tasks are.
 _OF_CPUS = ("cores", "worker threads", "shards read side by side", "the order of records")
-_MOST_SLOWER = 8.0
-_HALVINGS = 6
+_LEAST_LATENESS, _MOST_LATENESS = 0.5, 8.0
+_HALVINGS = 7
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,13 +47,14 @@ class Model:
         """{resource: batches a second that it allows by itself}."""
         costs, layout = self.costs, self.layout
         # The clock around a function counts what others took from it already.
-        per_core = layout.slowdown * (costs.pool + costs.order) + costs.map
+        per_core = layout.stretch(layout.cores) * (costs.pool + costs.order) + costs.map
+        threads, streams = min(layout.threads, layout.cores), min(layout.streams, layout.cores)
         seconds = {
             "cores": per_core / layout.cores,
-            "worker threads": layout.slowdown * costs.pool / layout.threads,
-            "shards read side by side": layout.slowdown * costs.read / layout.streams,
+            "worker threads": layout.stretch(threads) * costs.pool / layout.threads,
+            "shards read side by side": layout.stretch(streams) * costs.read / layout.streams,
             "storage": costs.read_io / min(layout.io_threads, layout.streams),
-            "the order of records": layout.slowdown * costs.order,
+            "the order of records": layout.stretch(1) * costs.order,
             "Python functions": costs.map,
             "taking batches": self.consumer,
             "accelerators": self.step_time,
@@ -76,21 +77,21 @@ class Model:
         return dataclasses.replace(self, layout=dataclasses.replace(self.layout, **changes))
 
     def fitted(self, rate):
-        """The model with the slowdown that gives a measured rate, where the CPUs limit and less came than they allow.
+        """The model with the lateness that gives a measured rate, where the CPUs limit.
 
         Threads that sleep between short tasks get their share of a busy machine late, which no clock of the engine sees.
         """
         flat_out = self.with_step(0.0)
-        if flat_out.limit() not in _OF_CPUS or flat_out.rate() <= rate:
+        if flat_out.limit() not in _OF_CPUS:
             return self
-        low, high = self.layout.slowdown, _MOST_SLOWER * self.layout.slowdown
+        low, high = _LEAST_LATENESS, _MOST_LATENESS
         for _ in range(_HALVINGS):
             middle = (low * high) ** 0.5
-            if flat_out.with_layout(slowdown=middle).rate() > rate:
+            if flat_out.with_layout(lateness=middle).rate() > rate:
                 low = middle
             else:
                 high = middle
-        return self.with_layout(slowdown=(low * high) ** 0.5)
+        return self.with_layout(lateness=(low * high) ** 0.5)
 
     def with_step(self, step_time):
         return dataclasses.replace(self, step_time=step_time)

@@ -36,7 +36,8 @@ class Service:
 class Layout:
     """What there is of each: `cores`, worker `threads`, shards read side by side, threads of IO, batches on their way.
 
-    `slowdown` (>= 1) is how much longer a task takes than its CPU time, since other processes have the cores meanwhile.
+    `crowd` is how many threads of other processes want to run, and so share the cores with the tasks that run; `lateness` is how
+    much longer than that a task takes.
     """
 
     cores: int
@@ -44,7 +45,12 @@ class Layout:
     streams: int
     io_threads: int
     in_flight: int
-    slowdown: float = 1.0
+    crowd: float = 0.0
+    lateness: float = 1.0
+
+    def stretch(self, busy):
+        """How many times its CPU time a task takes while `busy` of them run, itself included."""
+        return self.lateness * max(1.0, (busy + self.crowd) / self.cores)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,11 +68,7 @@ def replay(services, layout):
 
 class _Replay:
     def __init__(self, services, layout):
-        slower = layout.slowdown
-        self._services = [
-            dataclasses.replace(each, read=each.read * slower, order=each.order * slower, parse=each.parse * slower)
-            for each in services
-        ]
+        self._services = services
         self._layout = layout
         self._cores = layout.cores
         self._pool = layout.threads
@@ -103,6 +105,10 @@ class _Replay:
     def _later(self, seconds, end, batch):
         heapq.heappush(self._events, (self._now + seconds, next(self._numbers), end, batch))
 
+    def _work(self, seconds, end, batch):
+        """On a core, which is taken already."""
+        self._later(seconds * self._layout.stretch(self._layout.cores - self._cores), end, batch)
+
     def _start_all(self):
         while self._take() or self._order() or self._map() or self._parse() or self._unpack() or self._fetch():
             pass
@@ -130,7 +136,7 @@ class _Replay:
             return False
         self._is_ordering = True
         self._cores -= 1
-        self._later(self._services[batch].order, self._end_order, batch)
+        self._work(self._services[batch].order, self._end_order, batch)
         return True
 
     def _end_order(self, batch):
@@ -166,7 +172,7 @@ class _Replay:
         batch, seconds = heapq.heappop(self._parse_tasks)
         self._pool -= 1
         self._cores -= 1
-        self._later(seconds, self._end_parse, batch)
+        self._work(seconds, self._end_parse, batch)
         return True
 
     def _end_parse(self, batch):
@@ -203,7 +209,7 @@ class _Replay:
         batch = heapq.heappop(self._waiting_reads)
         self._pool -= 1
         self._cores -= 1
-        self._later(self._services[batch].read, self._end_read, batch)
+        self._work(self._services[batch].read, self._end_read, batch)
         return True
 
     def _end_read(self, batch):

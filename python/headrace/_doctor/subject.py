@@ -15,11 +15,6 @@ _WORTH = 1.1
 _CLEAR = 1.25
 
 
-def slowdown(threads, cores, crowd):
-    """How much longer than its CPU time a task takes on one of `threads` threads, when `crowd` others share the cores."""
-    return max(1.0, (min(threads, cores) + crowd) / cores)
-
-
 @dataclasses.dataclass(frozen=True)
 class Subject:
     """`shards` and `storage` are None where the steps of the dataset are not known. `noise` is relative."""
@@ -33,8 +28,6 @@ class Subject:
     backtest: float  # batches a second that the model gives for what was measured, before it is fitted
     relieved_rate: float  # batches a second of the engine without what makes it stand still (relieved.py)
     cores: int
-    crowd: float  # threads of other processes that want to run, a mean
-    lateness: float  # slowdown of the model over what the crowd explains
     replicas: int
     input_bound: bool | None
 
@@ -51,7 +44,6 @@ class Subject:
             threads=threads,
             cores=cores,
             in_flight=layout.in_flight - max(2, layout.threads) + max(2, threads),
-            slowdown=self.lateness * slowdown(threads, cores, self.crowd),
         )
 
     def is_worth(self, predicted):
