@@ -9,28 +9,15 @@
 #include "pipeline/cached_job.h"
 #include "pipeline/late_rows.h"
 #include "pipeline/locate.h"
-#include "replica/plan.h"
 #include "runtime/clock.h"
 #include "runtime/stall.h"
 
 namespace headrace {
 namespace {
 
-// A task this long is worth its hand-over (about 5 us) and still lets several threads share one batch.
-constexpr std::int64_t kTaskNs = 150'000;
-constexpr std::int64_t kLeastTaskBytes = std::int64_t{64} << 10;
-
 std::int64_t thread_id() {
   static thread_local const std::int64_t id = syscall(SYS_gettid);
   return id;
-}
-
-std::int64_t payload_bytes(const RecordBatch& records) {
-  std::int64_t bytes = 0;
-  for (const RecordRun& run : records.runs) {
-    for (std::uint32_t i = 0; i < run.count; ++i) bytes += run.block->records[run.first + i].length;
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -174,8 +161,8 @@ std::shared_ptr<InFlight> Executor::prepare(RecordBatch records, bool is_asked_a
   if (parts_.pins_records) {
     batch->pin = parts_.blocks->pin(is_asked_about ? std::vector<RecordRun>() : batch->records.runs);
   }
-  if (has_late_rows(batch->records)) batch->late.emplace(batch->records, parts_.loader, parts_.blocks);
-  ParseInput input = parse_input(*batch, batch->rows);
+  ParseInput input = parse_input(batch.get(), batch->rows);
+  batch->parsed_rows = std::ssize(input.rows);
   input.finds_all_misfits = is_asked_about;
   batch->job = parts_.parser->begin(std::move(input), rows_per_task(batch->records));
   return batch;
@@ -190,36 +177,12 @@ void Executor::start_parse(RecordBatch records) {
   submit_tasks(batch);
 }
 
-ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
-  ParseInput input;
-  input.pin = batch.pin;
-  if (batch.late) input.loader = &*batch.late;
-  input.rows.reserve(static_cast<std::size_t>(rows));
-  for (const RecordRun& run : batch.records.runs) {
-    for (std::uint32_t i = 0; i < run.count && static_cast<std::int64_t>(input.rows.size()) < rows; ++i) {
-      input.rows.push_back(run.block->payload(run.first + i));
-      if (!parts_.origin) continue;
-      const RecordId id = record_id(run, i);
-      input.origins.push_back({id.shard, static_cast<std::int64_t>(id.ordinal)});
-    }
-  }
-  input.numbers = batch.records.numbers;
-  input.replica_rows = split_rows(rows, parts_.replicas);
-  if (parts_.draws) input.row_keys = row_keys(*parts_.draws, batch.records, rows);
-  return input;
-}
-
-std::int64_t Executor::rows_per_task(const RecordBatch& records) const {
-  const std::int64_t worth = kTaskNs / std::max<std::int64_t>(1, ns_per_row_.load(std::memory_order_relaxed));
-  // Of small records, a few that took long are chance: only large ones get tasks of less than 64 rows.
-  const std::int64_t bytes = std::max<std::int64_t>(1, payload_bytes(records));
-  const std::int64_t least = std::clamp<std::int64_t>(kLeastTaskBytes * records.rows / bytes, 1, 64);
-  return std::clamp(worth, least, std::max(least, records.rows));
-}
-
 void Executor::submit_tasks(const std::shared_ptr<InFlight>& batch) {
   const int tasks = batch->job->tasks();
-  if (tasks == 0) return parsed(batch.get());
+  if (tasks == 0) {  // no rows here: there is no phase behind this one
+    batch->job->finish_phase();
+    return parsed(batch.get());
+  }
   batch->tasks_left.store(tasks, std::memory_order_relaxed);
   const std::int64_t ahead = batch->records.number - delivered_.load(std::memory_order_relaxed);
   const auto priority = static_cast<TaskPriority>(std::max<std::int64_t>(0, ahead));
@@ -261,6 +224,7 @@ Result<std::vector<Slice>> Executor::take_mapped(ParseJob* job, const RecordBatc
   Result<std::vector<Slice>> slices = job->take();
   if (!slices.ok()) return slices;
   if (!is_cached(records)) {
+    keep_local(&*slices);
     HEADRACE_RETURN_IF_ERROR(parts_.maps->apply(&*slices));
     if (records.cache && !partial) HEADRACE_RETURN_IF_ERROR(parts_.cache->keep(records, *slices));
   }
@@ -275,14 +239,15 @@ void Executor::complete(InFlight* batch) {
   if (slices.ok()) {
     batch->slices = std::move(*slices);
   } else {
-    batch->failure = locate(slices.status(), batch->records, *parts_.shards);
-    const std::int64_t good_rows = std::max<std::int64_t>(0, slices.status().where().row);
+    const Status failure = in_global_batch(slices.status(), *batch);
+    batch->failure = locate(failure, batch->records, *parts_.shards);
+    const std::int64_t good_rows = std::max<std::int64_t>(0, failure.where().row);
     batch->rows = 0;
     if (good_rows > 0 && parts_.drop_remainder) {
       batch->failure = withhold(batch->failure, good_rows);
     } else if (good_rows > 0) {
       // Rare: the rows in front of the bad one are parsed once more, here, as a batch of their own.
-      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(*batch, good_rows), good_rows);
+      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(batch, good_rows), good_rows);
       do {
         for (int task = 0; task < job->tasks(); ++task) job->run(task);
       } while (job->finish_phase());
@@ -295,9 +260,9 @@ void Executor::complete(InFlight* batch) {
       }
     }
   }
-  if (!is_cached(batch->records)) parts_.parse->add(batch->rows, payload_bytes(batch->records));
-  if (batch->records.rows > 0 && !is_cached(batch->records)) {
-    const std::int64_t measured = batch->parse_ns.load(std::memory_order_relaxed) / batch->records.rows;
+  if (!is_cached(batch->records)) count_parsed(*batch);
+  if (batch->parsed_rows > 0) {
+    const std::int64_t measured = batch->parse_ns.load(std::memory_order_relaxed) / batch->parsed_rows;
     ns_per_row_.store((3 * ns_per_row_.load(std::memory_order_relaxed) + measured) / 4, std::memory_order_relaxed);
   }
   if (batch->pin && batch->late) batch->pin->add(batch->late->take_kept());
@@ -395,6 +360,9 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   out.state = std::move(batch->records.state);
   const std::int64_t epochs_before = batch->records.cache ? batch->records.cache->epochs_before : 0;
   out.batch = {number, batch->records.epoch + epochs_before, batch->rows, std::move(batch->slices)};
+  if (!out.batch.replicas.empty()) {
+    out.batch.first_row = rows_before(parts_.replicas, out.batch.global_rows, out.batch.replicas.front().rows);
+  }
   *delivery = std::optional<Delivery>(std::move(out));
   return Wait::kReady;
 }

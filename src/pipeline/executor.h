@@ -22,10 +22,12 @@
 #include "headrace/pipeline.h"
 #include "pipeline/cache_store.h"
 #include "pipeline/in_flight.h"
+#include "pipeline/rows_here.h"
 #include "pipeline/slice_maps.h"
 #include "record/read_wait.h"
 #include "record/record_loader.h"
 #include "record/skip_log.h"
+#include "replica/plan.h"
 #include "runtime/probe.h"
 #include "runtime/thread.h"
 #include "runtime/trace_ring.h"
@@ -56,7 +58,8 @@ struct ExecutorParts {
   StageProbe* parse = nullptr;
   StageProbe* deliver = nullptr;  ///< the consumer's side
 
-  int replicas = 1;
+  ReplicaPlan replicas;
+  bool parses_all = false;            ///< also rows of replicas of other processes: all have to know which records fit
   bool origin = false;                ///< rows carry where they came from
   std::optional<RandomStream> draws;  ///< rows carry a random key of this stream
   bool pins_records = false;          ///< columns point into the records, which stay as long as these
@@ -131,7 +134,15 @@ class Executor {
   void complete(InFlight* batch) HEADRACE_EXCLUDES(mutex_);
   /// What the job made, map() made of it, and a cache has kept unless it is `partial`.
   Result<std::vector<Slice>> take_mapped(ParseJob* job, const RecordBatch& records, bool partial) const;
-  ParseInput parse_input(InFlight& batch, std::int64_t rows) const;
+  /// Of the first `rows` of the batch.
+  ParseInput parse_input(InFlight* batch, std::int64_t rows) const;
+  /// Those of its first `rows` records that are parsed.
+  RowsHere rows_here(const RecordBatch& records, std::int64_t rows) const;
+  /// Drops the slices of other processes, where these were parsed, too.
+  void keep_local(std::vector<Slice>* slices) const;
+  /// The failure, whose row counts from the first of the whole batch.
+  Status in_global_batch(const Status& failure, const InFlight& batch) const;
+  void count_parsed(const InFlight& batch);
   std::int64_t rows_per_task(const RecordBatch& records) const;
   std::string describe_read() const;
   /// Takes batches away that only a cache was to get.

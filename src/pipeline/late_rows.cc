@@ -13,13 +13,15 @@ thread_local std::int64_t loading_ns = 0;
 
 }  // namespace
 
-LateRows::LateRows(const RecordBatch& records, RecordLoader* loader, BlockPool* blocks)
+LateRows::LateRows(const RecordBatch& records, const RowsHere& here, RecordLoader* loader, BlockPool* blocks)
     : loader_(loader), blocks_(blocks) {
-  rows_.reserve(static_cast<std::size_t>(records.rows));
+  std::vector<Row> rows;
+  rows.reserve(static_cast<std::size_t>(records.rows));
   for (const RecordRun& run : records.runs) {
-    const std::uint32_t file = file_of(run.block->shard);
-    for (std::uint32_t i = 0; i < run.count; ++i) rows_.push_back({run.block, run.first + i, file, nullptr});
+    for (std::uint32_t i = 0; i < run.count; ++i) rows.push_back({run.block, run.first + i, 0, nullptr});
   }
+  rows_ = here.pick(std::move(rows));
+  for (Row& row : rows_) row.file = file_of(row.block->shard);
 }
 
 LateRows::~LateRows() {

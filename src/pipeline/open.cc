@@ -106,7 +106,7 @@ Status Pipeline::Impl::open_cache(std::int64_t budget) {
                                           .batches = stream_elements(op->input, *shared_),
                                           .probe = page_->add_stage("cache")};
     HEADRACE_ASSIGN_OR_RETURN(
-        cache_, PipelineCache::open(cache->store, cache_identity(op_, *sources_.shards, replicas_), buffers_, options));
+        cache_, PipelineCache::open(cache->store, cache_identity(op_, *sources_.shards), buffers_, options));
   }
   return {};
 }
@@ -191,7 +191,8 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   parts.cache = cache_.get();
   parts.loader = loader_.get();
   parts.maps = maps_.get();
-  parts.replicas = replicas_;
+  parts.replicas = replica_plan(op_);
+  parts.parses_all = read().on_mismatch == OnMismatch::kSkip;
   parts.origin = schema && schema->origin;
   parts.pins_records = schema && schema->has_views();
   if (schema && draws_numbers(*schema)) {
