@@ -187,6 +187,12 @@ def test_combined_datasets(numbers):
     diagnosis = dataset.doctor(step_time=60, seconds=SHORT)
     assert names(diagnosis) == [] and "shards" not in diagnosis.facts
 
+    def slow(batch):
+        time.sleep(0.03)
+        return batch
+
+    assert names(dataset.map(slow).doctor(seconds=SHORT)) == ["Python function"]
+
 
 @pytest.mark.parametrize(
     "steps",

@@ -24,6 +24,8 @@ _DEFAULT_DEPTH = 2
 _MOST_NOISE = 0.5
 # Work that comes now and then costs up to so much more than work that comes without a pause: cold caches, threads that wake up.
 _IDLE_ERROR = 0.4
+# Of the CPUs, what others leave changes from one measurement to the next; of all that they want, about half.
+_CROWD_ERROR = 0.5
 
 
 def diagnose(dataset, step_time=None, replicas=None, seconds=2.0, verify=False):
@@ -65,15 +67,18 @@ def examine(dataset, step_time, replicas, seconds):
     )
     backtest = now.with_step(0.0).rate()
     error = abs(backtest / run.rate - 1)
-    now = now.with_layout(lateness=now.with_costs(maps=(), read_io=0.0).fitted(engine.rate).layout.lateness)
+    alone = now.with_costs(maps=engine.costs.maps, read_io=engine.costs.read_io).fitted(engine.rate)
+    now = now.with_layout(lateness=alone.layout.lateness)
     utilisation = min(now.utilisation(), run.rate * step_time) if step_time else None
+    crowd = now.layout.crowd
+    noise = math.hypot(error, run.rate_error, _IDLE_ERROR * _idle_share(engine), _CROWD_ERROR * crowd / (crowd + cores))
     return Subject(
         dataset,
         looked,
         storage.probe(looked, min(1.0, seconds)) if looked is not None else None,
         run,
         now,
-        min(_MOST_NOISE, math.hypot(error, run.rate_error, _IDLE_ERROR * _idle_share(engine))),
+        min(_MOST_NOISE, noise),
         backtest,
         engine.rate,
         cores,
