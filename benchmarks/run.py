@@ -1,8 +1,8 @@
 """The benchmarks. Folder = question, file = contender; answers are compared before a clock starts.
 
 Usage: run.py [QUESTION] [--quick] [--contenders] [--workloads NAME,...] [--json FILE] [--markdown FILE]
-Questions: read_records, read_remote, parse_examples, decode_images, end_to_end, feed_devices, shuffle_quality, accelerate; all
-of them when none is named.
+Questions: read_records, read_remote, parse_examples, decode_images, end_to_end, feed_devices, shuffle_quality, accelerate,
+doctor; all of them when none is named.
 """
 
 import argparse
@@ -30,6 +30,7 @@ QUESTIONS = (
     "feed_devices",
     "shuffle_quality",
     "accelerate",
+    "doctor",
 )
 
 

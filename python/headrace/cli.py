@@ -9,6 +9,7 @@ import rich.markup
 import rich.table
 
 from . import __version__
+from .cli_doctor import doctor
 from .cli_environment import check, env
 from .cli_files import repair, verify
 from .cli_index import index
@@ -39,6 +40,7 @@ def command():
 
 command.add_command(check)
 command.add_command(env)
+command.add_command(doctor)
 command.add_command(index)
 command.add_command(verify)
 command.add_command(repair)

@@ -15,6 +15,7 @@ from .filters import Condition
 from .mapped import MappedPipeline
 from .pipeline import Pipeline, RecordBatchPipeline, RecordPipeline, open_core
 from .sequences import to_sequence_schema
+from .steps import step
 
 # Records that the engine hands over together when the user iterates over single ones: enough to make the hand-over
 # cheap for small records, few enough to hold little of large ones.
@@ -30,6 +31,8 @@ class Dataset:
     The k-th iterator that delivered something starts at epoch k; see set_epoch.
     """
 
+    _steps = ()  # the calls that made it (headrace.steps); none of datasets that were combined
+
     def __init__(self, core, spec=None, is_batched=False, devices=(), source=None, functions=()):
         self._core = core
         self._spec = spec
@@ -40,16 +43,19 @@ class Dataset:
         # What is opened: the engine only ever delivers batches.
         self._runnable = core if is_batched else core.batch(_RECORDS_AT_A_TIME)
 
+    @step
     def interleave(self, cycle_length=16, block_length=1):
         """Reads `cycle_length` shards in turn, `block_length` records (>= 1) of each: TensorFlow's deterministic order."""
         cycle_length = arguments.integer("cycle_length", cycle_length)
         block_length = arguments.integer("block_length", block_length)
         return self._with(self._core.interleave(cycle_length, block_length))
 
+    @step
     def repeat(self, count=None):
         """The input `count` times; None or -1: for ever."""
         return self._with(self._core.repeat(arguments.optional_integer("count", count)))
 
+    @step
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, mix_epochs=False, window_bytes=None):
         """Each record comes out of a buffer of `buffer_size` records (>= 1) at random.
 
@@ -79,6 +85,7 @@ class Dataset:
         )
         return self._with(core)
 
+    @step
     def shard(self, num_shards, index, by="record", drop_remainder=False):
         """The share of one of several workers.
 
@@ -98,6 +105,7 @@ class Dataset:
         )
         return self._with(core)
 
+    @step
     def filter(self, condition):
         """The records that meet `condition`, such as `hr.feature("label") == 3`; see headrace.feature.
 
@@ -110,10 +118,12 @@ class Dataset:
             raise ArgumentError(f"condition={condition!r}: must be a comparison of headrace.feature(...)")
         return self._with(self._core.filter(condition.to_core()))
 
+    @step
     def take(self, count):
         """The first `count` elements: records before batch(), batches after it; -1: all."""
         return self._with(self._core.take(arguments.integer("count", count)))
 
+    @step
     def skip(self, count):
         """All but the first `count` elements: records before batch(), batches after it; -1: none is left."""
         return self._with(self._core.skip(arguments.integer("count", count)))
@@ -124,6 +134,7 @@ class Dataset:
             raise ArgumentError(f"dataset={dataset!r}: must be a headrace Dataset")
         return Dataset(_core.concatenate(self._core, dataset._core))
 
+    @step
     def batch(self, batch_size, drop_remainder=False):
         """Batches of `batch_size` records (>= 1): the global batch, over all devices.
 
@@ -133,6 +144,7 @@ class Dataset:
         core = self._core.batch(arguments.integer("batch_size", batch_size), bool(drop_remainder))
         return self._with(core, is_batched=True)
 
+    @step
     def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False):
         """batch(), with features of varying length filled up to one length by parse(): dense columns [rows, length, …].
 
@@ -154,6 +166,7 @@ class Dataset:
         )
         return self._with(core, is_batched=True)
 
+    @step
     def unbatch(self):
         """The records of batches again, to be batched anew: all steps on records may stand behind it.
 
@@ -162,6 +175,7 @@ class Dataset:
         """
         return self._with(self._core.unbatch(), is_batched=False)
 
+    @step
     def enumerate(self, start=0):
         """Counts from `start`: an int64 column `_index` [rows] beside the features of parse().
 
@@ -171,6 +185,7 @@ class Dataset:
         """
         return self._with(self._core.enumerate(arguments.integer("start", start)))
 
+    @step
     def bucket_by_sequence_length(
         self, key, bucket_boundaries, bucket_batch_sizes, drop_remainder=False, sequence=False
     ):
@@ -197,6 +212,7 @@ class Dataset:
         )
         return self._with(core, is_batched=True)
 
+    @step
     def parse(self, features, origin=False):
         """Batches become mappings from feature name to column, in the order of `features`.
 
@@ -211,6 +227,7 @@ class Dataset:
         schema, spec = to_schema(expanded, origin)
         return self._with(self._core.parse(schema), spec=spec)
 
+    @step
     def parse_sequence(self, context_features=None, sequence_features=None, origin=False):
         """The same for tf.train.SequenceExamples: batches become mappings from name to column.
 
@@ -226,6 +243,7 @@ class Dataset:
         schema, spec = to_sequence_schema(context_features, sequence_features, origin)
         return self._with(self._core.parse(schema), spec=spec)
 
+    @step
     def cache(self, path=None):
         """The batches of the first pass are kept and handed out by every later one, also of other iterations.
 
@@ -245,6 +263,7 @@ class Dataset:
         self.refuse_functions("cache()")
         return self._with(self._core.cache(b"" if path is None else arguments.path("path", path)))
 
+    @step
     def map(self, function, columns=None, name=None):
         """Each batch passes through `function`.
 
@@ -274,6 +293,7 @@ class Dataset:
             raise ArgumentError("map() needs batch() and parse() before it")
         return self._with(self._core, functions=[*self._functions, (name, function)])
 
+    @step
     def prefetch_to_device(self, devices, depth=2, remainder="split", weights=None, local=None):
         """Cuts each batch into one share per device, resident there, `depth` of them (>= 1) ahead of the consumer.
 
@@ -304,6 +324,7 @@ class Dataset:
         core = self._core.prefetch_to_device(names, arguments.small_integer("depth", depth), str(remainder), shares, here)
         return self._with(core, devices=[_core.parse_device(name) for name in (names if local is None else names[local.start : local.stop])])
 
+    @step
     def resident(self, batches=2, count=None):
         """The first `batches` (>= 1) again and again, without reading: what the training reaches when the input costs nothing.
 
@@ -317,6 +338,7 @@ class Dataset:
         count = None if count is None else arguments.integer("count", count, minimum=-1)
         return self._with(self._core.resident(arguments.integer("batches", batches, minimum=1), count))
 
+    @step
     def assert_cardinality(self, records):
         """States the number of records of one epoch of the source; another number is an error at its end.
 
@@ -328,6 +350,32 @@ class Dataset:
     def set_epoch(self, epoch):
         """The next iterator starts at `epoch` (>= 0), those after it count on from there."""
         self._runnable.set_epoch(arguments.integer("epoch", epoch, minimum=0))
+
+    def doctor(self, step_time=None, replicas=None, seconds=2.0, verify=False):
+        """Says whether this input keeps the accelerators waiting, what limits it, and what each fix gains.
+
+        Runs a pipeline of its own at full speed for `seconds`, looks at the shards, the storage and the CPUs, and replays what was
+        measured through a model of the engine's queues (docs/design/doctor.md). The iterators of this dataset and their epochs
+        are left alone; functions of map() are called.
+
+        Args:
+            step_time: seconds of a training step on the accelerators, without waiting for data. None: not known; the fixes are
+                then those that make the input itself faster.
+            replicas: number of devices that share a batch; None: those of prefetch_to_device.
+            seconds: how long each measurement lasts (> 0).
+            verify: apply each fix to a copy of the pipeline and measure what it achieves, twice `seconds` or longer each.
+                Fixes of the files are tried with copies of the first shards, up to 256 MiB, in the folder of TMPDIR.
+
+        Returns:
+            A headrace.findings.Diagnosis; str() gives text, as_dict() plain values.
+
+        Raises:
+            ValueError: naming parameter and value; for a dataset without batch().
+            What next() raises, where the stream fails.
+        """
+        from ._doctor.diagnose import diagnose
+
+        return diagnose(self, step_time, replicas, seconds, verify)
 
     def check(self):
         """Finds and checks the files without reading them; the warnings about them, as a list of str.

@@ -60,6 +60,9 @@ class MappedPipeline(Pipeline):
             worker.stop()
         super().close()
 
+    def _step_time(self):
+        return None  # the engine counts the waits of the worker, not those of the consumer
+
     def _start_worker(self):
         core = self._start()
         with self._opening:

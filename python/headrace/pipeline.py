@@ -10,12 +10,15 @@ import json
 import logging
 import os
 import threading
+import time
 import weakref
 
 from . import _core, arguments
 from .errors import ArgumentError, ClosedError
 
 _logger = logging.getLogger("headrace.pipeline")
+# Of fewer batches, the first one, which waits for the files, hides how long a step is.
+_BATCHES_OF_STEP_TIME = 10
 _running = weakref.WeakSet()
 _pipelines = weakref.WeakSet()
 
@@ -56,6 +59,8 @@ def _log_later(pipeline):
 
 class Pipeline:
     """Iterator over the batches of a dataset; what iter(dataset) gives. One iteration at a time."""
+
+    _logs_warnings = True  # in the name of the user
 
     def __init__(self, dataset):
         self._dataset = dataset
@@ -163,6 +168,28 @@ class Pipeline:
         """report() as a dict of plain values."""
         return json.loads(self.report().to_json())
 
+    def doctor(self, step_time=None, replicas=None, seconds=2.0, verify=False):
+        """Dataset.doctor() of the dataset that is iterated over; this iteration goes on undisturbed.
+
+        Args:
+            step_time: seconds; None: what this iteration shows, which is the time between batches that was not spent in waiting
+                for them, once 10 were delivered.
+        """
+        if step_time is None:
+            step_time = self._step_time()
+        return self._dataset.doctor(step_time, replicas, seconds, verify)
+
+    def _step_time(self):
+        """Seconds that the consumer keeps a batch, a mean; None while too little is known."""
+        if self._core is None:
+            return None
+        report = self._core.report()
+        if report.batches < _BATCHES_OF_STEP_TIME:
+            return None
+        replicas = [replica for replica in report.replicas if replica.batches]
+        waited = sum(replica.wait_seconds for replica in replicas) / len(replicas)
+        return max(0.0, time.monotonic() - self._opened - waited) / report.batches or None
+
     def write_trace(self, path):
         """Writes the spans of the last batches as JSON for ui.perfetto.dev and chrome://tracing."""
         self._start().write_trace(arguments.path("path", path))
@@ -174,6 +201,7 @@ class Pipeline:
                 if self._closed is not None:
                     raise ClosedError(self._closed)
                 if self._core is None:
+                    self._opened = time.monotonic()
                     self._core = self._dataset._open(self._position)
                     self._core.on_wait = _log_later(self)
         return self._core
@@ -187,6 +215,8 @@ class Pipeline:
             self._delivered = False
 
     def _log_warnings(self):
+        if not self._logs_warnings:
+            return
         for text in self._core.report().warnings:
             if text not in self._logged:
                 self._logged.add(text)

@@ -2,7 +2,7 @@
 
 import os
 
-from . import _core, arguments, provided
+from . import _core, arguments, provided, steps
 from .dataset import Dataset
 from .errors import ArgumentError
 
@@ -36,6 +36,7 @@ class TFRecordDataset(Dataset):
         ValueError: naming parameter and value. Files are looked at when reading starts, or by check().
     """
 
+    @steps.source
     def __init__(
         self,
         files,
@@ -94,6 +95,7 @@ class FileDataset(Dataset):
         ValueError: naming parameter and value. Files are looked at when reading starts, or by check().
     """
 
+    @steps.source
     def __init__(
         self,
         files,

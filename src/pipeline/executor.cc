@@ -54,11 +54,14 @@ std::optional<Status> Executor::cut_all_batches() {
   const std::stop_token stop = stop_.get_token();
   while (wait_for_room()) {
     parts_.settle();
+    const std::int64_t starved_before_ns = parts_.read_wait->waited_ns;
     const std::int64_t begin_ns = now_ns();
     Result<std::optional<RecordBatch>> pulled = parts_.stage->pull(stop);
     const std::int64_t end_ns = now_ns();
     const std::int64_t waited_ns = std::exchange(waited_ns_, 0);
-    parts_.order->busy_ns.fetch_add(end_ns - begin_ns - waited_ns, std::memory_order_relaxed);
+    const std::int64_t starved_ns = parts_.read_wait->waited_ns - starved_before_ns;
+    parts_.order->busy_ns.fetch_add(end_ns - begin_ns - waited_ns - starved_ns, std::memory_order_relaxed);
+    parts_.order->starved_ns.fetch_add(starved_ns, std::memory_order_relaxed);
     parts_.order->blocked_ns.fetch_add(waited_ns, std::memory_order_relaxed);
     if (!pulled.ok()) return pulled.status();
     if (!*pulled) return Status();

@@ -5,6 +5,7 @@
 
 #include "record/shard_stream.h"
 #include "record/source.h"
+#include "runtime/clock.h"
 
 namespace headrace {
 namespace {
@@ -233,6 +234,7 @@ Status InterleaveSource::wait(const std::stop_token& stop) {
     told->file_position = static_cast<std::int64_t>(slots_[current_].stream->file_position());
     told->shard = slots_[current_].stream->shard();
   }
+  const std::int64_t begin_ns = now_ns();
   const bool ready = shared_->changed.wait(shared_->mutex, stop, [this, any, wanted] {
     if (!any) return slots_[current_].stream->ready(wanted);
     return std::any_of(slots_.begin(), slots_.end(),
@@ -240,7 +242,10 @@ Status InterleaveSource::wait(const std::stop_token& stop) {
   });
   shared_->waits_for_any = false;
   shared_->waits_for_shard = -1;
-  if (told != nullptr) told->shard = -1;
+  if (told != nullptr) {
+    told->shard = -1;
+    told->waited_ns += now_ns() - begin_ns;
+  }
   return ready ? Status() : cancelled("stopped while waiting for records");
 }
 

@@ -10,6 +10,7 @@ namespace headrace {
 struct ReadWait {
   std::atomic<std::int64_t> shard{-1};         ///< of the list of files; -1: it does not wait
   std::atomic<std::int64_t> file_position{0};  ///< bytes of the file that were used
+  std::atomic<std::int64_t> waited_ns{0};      ///< in waits that ended
 };
 
 }  // namespace headrace

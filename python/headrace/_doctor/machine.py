@@ -1,0 +1,67 @@
+"""The CPUs: how many this process may use, and how many of them others use meanwhile."""
+
+import dataclasses
+import os
+import resource
+import time
+
+from .. import settings
+
+
+@dataclasses.dataclass(frozen=True)
+class CpuUse:
+    """CPU seconds up to a moment (`seconds`, of time.monotonic): of this process, and of the whole machine, None without /proc."""
+
+    seconds: float
+    own: float
+    machine: float | None
+
+
+def cpu_use():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return CpuUse(time.monotonic(), used.ru_utime + used.ru_stime, _machine_cpu_seconds())
+
+
+def cores():
+    """CPUs that this process may use: affinity and cgroup quota, divided among the processes of a job on this host."""
+    affinity = len(os.sched_getaffinity(0))
+    # HEADRACE_THREADS shows the engine's count of them unless somebody has set it, which says nothing about the CPUs.
+    [threads] = [setting for setting in settings.environment() if setting.name == "HEADRACE_THREADS"]
+    return int(threads.value) if threads.source == "default" else affinity
+
+
+def machine_cores():
+    """CPUs of the machine."""
+    return os.cpu_count() or 1
+
+
+def foreign_cores(before, after):
+    """CPUs that other processes kept busy between two moments, a mean; 0.0 where that is not known."""
+    if before.machine is None or after.machine is None or after.seconds <= before.seconds:
+        return 0.0
+    foreign = (after.machine - before.machine) - (after.own - before.own)
+    return max(0.0, foreign / (after.seconds - before.seconds))
+
+
+def runnable_threads():
+    """Threads of the machine that run or want to, now; None without /proc."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("procs_running"))
+    except (OSError, StopIteration):
+        return None
+
+
+def memory_bytes():
+    """Memory of the machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _machine_cpu_seconds():
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            fields = [int(field) for field in file.readline().split()[1:9]]
+    except (OSError, ValueError):
+        return None
+    user, nice, system, _idle, _iowait, irq, softirq, steal = fields
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
