@@ -1,0 +1,1 @@
+"""The doctor: what limits an input, why, and what each fix gains."""
