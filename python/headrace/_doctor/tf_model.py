@@ -68,7 +68,7 @@ def parts_of(program, cores):
 
 
 def as_run(program: Program):
-    """The program with what TensorFlow's default rewrites change: stateless maps in parallel, a prefetch behind the last step."""
+    """The program with what TensorFlow's default rewrites change: stateless maps in parallel, a prefetch at the end."""
     if not _rewrites(program):
         return program
     given = program.options.experimental_optimization

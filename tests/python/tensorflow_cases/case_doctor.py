@@ -6,12 +6,13 @@ import tensorflow as tf
 
 from headrace import tensorflow as hrtf
 from headrace._doctor import tf_doctor, tf_gain, tf_measure
+from headrace._doctor.tf_program import read as program_of
 
 FAULTS = (
     *("no prefetch", "early prefetch", "sequential map", "fixed parallelism", "sequential read", "tiny records", "compressed"),
-    *("parse before batch", "nested tensor", "python in loop", "wasted features", "order forced", "few shards", "skewed shards"),
-    *("shuffle after batch", "shuffle of decoded data", "small shuffle", "epochs mixed", "refill at the epoch edge"),
-    *("repeat after batch", "cache misplaced"),
+    *("parse before batch", "nested tensor", "python in loop", "wasted features", "order forced", "few shards"),
+    *("skewed shards", "shuffle after batch", "shuffle of decoded data", "small shuffle", "epochs mixed"),
+    *("refill at the epoch edge", "repeat after batch", "cache misplaced"),
 )
 HEALTHY = ("interleave", "shuffle before repeat", "num_parallel_reads", "one file", "cache")
 
@@ -36,6 +37,13 @@ def names(diagnosis):
     return {finding.name for finding in diagnosis.findings}
 
 
+def corrected(diagnosis, made):
+    """The corrected program, made from its source."""
+    namespace = {**vars(programs), "files": ["a", "b"]}
+    exec(diagnosis.program, namespace)
+    return namespace["dataset"]
+
+
 def test_every_fault_is_planted(made):
     healthy, faulty = made
     assert tuple(faulty) == FAULTS and tuple(healthy) == HEALTHY
@@ -47,8 +55,9 @@ def test_fault(name, made):
     assert name in names(diagnosis), str(diagnosis)
     finding = next(finding for finding in diagnosis.findings if finding.name == name)
     assert finding.cause and finding.evidence and finding.fix
-    compile(diagnosis.program, "program", "exec")
     assert name in str(diagnosis)
+    if diagnosis.program:
+        assert corrected(diagnosis, made).element_spec == made[1][name].element_spec
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -69,3 +78,13 @@ def test_a_fast_step_waits(made):
     diagnosis = hrtf.doctor(made[1]["parse before batch"], step_time=1e-6)
     assert diagnosis.input_bound is True and diagnosis.limit != "accelerators"
     assert "parse before batch" in names(diagnosis)
+
+
+def test_the_corrected_program_has_no_fault(made, monkeypatch):
+    diagnosis = hrtf.doctor(made[1]["repeat after batch"].map(lambda *batch: batch, num_parallel_calls=999))
+    assert {"repeat after batch", "no prefetch", "fixed parallelism"} <= names(diagnosis)
+    monkeypatch.setattr(programs, "function", lambda *batch: batch, raising=False)
+    read = program_of(corrected(diagnosis, made))
+    batches = ["batch", "map", "prefetch", "prefetch", "map", "prefetch"]
+    assert [step.method for step in read.steps] == ["interleave", "shuffle", "repeat", *batches]
+    assert {step.parallel for step in read.steps if step.method == "map"} == {tf.data.AUTOTUNE}

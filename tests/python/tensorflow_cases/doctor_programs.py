@@ -50,7 +50,8 @@ def augment(image, label, text):
 
 
 def in_python(images, labels, texts):
-    return tf.ensure_shape(tf.numpy_function(lambda array: array[::-1].copy(), [images], tf.float32), images.shape), labels, texts
+    turned = tf.numpy_function(lambda array: array[::-1].copy(), [images], tf.float32)
+    return tf.ensure_shape(turned, images.shape), labels, texts
 
 
 def only_label(records):
