@@ -110,10 +110,11 @@ def refill_at_epoch_edge(case):
     shuffles, repeats = program.find("shuffle"), program.find("repeat")
     late = [place for place in repeats if shuffles and place > shuffles[-1] + 1 and place < program.batch_place()]
     if late:
+        buffer = program.steps[shuffles[-1]].arguments["buffer_size"]
         yield Fault(
             "refill at the epoch edge",
             "shuffle and repeat are apart: at each epoch the pipeline stops until the buffer is full again.",
-            f"{late[0] - shuffles[-1] - 1} steps between them; a buffer of {program.steps[shuffles[-1]].arguments['buffer_size']}",
+            f"{late[0] - shuffles[-1] - 1} steps between them; a buffer of {buffer}",
             change=lambda given: given.moved(late[0], shuffles[-1] + 1),
         )
 
