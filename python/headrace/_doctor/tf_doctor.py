@@ -6,6 +6,7 @@ gains.
 """
 
 import dataclasses
+import difflib
 
 import tensorflow as tf
 
@@ -126,14 +127,15 @@ def _finding(case, gains, fault, verify):
     predicted = gains.predicted(fault)
     achieved = gains.achieved(fault) if verify else None
     if achieved is not None:
-        print(f"{fault.name}: predicted {predicted}, achieved {achieved}")
+        resolved = "" if achieved.resolved else " (not resolved)"
+        print(f"{fault.name}: predicted {predicted}, achieved {achieved}{resolved}")
     return findings.Finding(fault.name, fault.cause, fault.evidence, fix, predicted, achieved)
 
 
 def _changed_lines(before, after):
-    """The program after a change, the lines that are new marked."""
-    known = before.splitlines()
-    return "\n".join(line if line in known else f"{line}  # changed" for line in after.splitlines())
+    """The program after a change, the lines that are new there marked."""
+    lines = [line for line in difflib.ndiff(before.splitlines(), after.splitlines()) if line[0] in " +"]
+    return "\n".join(line[2:] + ("  # changed" if line[0] == "+" else "") for line in lines)
 
 
 def _corrected(case, bound, spec):

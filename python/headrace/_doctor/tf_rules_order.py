@@ -6,6 +6,7 @@ from . import tf_functions as functions
 from .tf_rule import Fault, size
 
 _MEMORY_SHARE = 0.25  # of the machine's memory, for one buffer
+_LARGER = 1.5  # decoded bytes / record bytes
 _EPOCHS_MIXED = 0.01  # of the records
 
 
@@ -34,15 +35,13 @@ def shuffle_decoded(case):
     for place in program.find("shuffle"):
         if place > program.batch_place() or not case.decodes_at(place):
             continue
-        buffer = program.steps[place].arguments["buffer_size"]
-        rows = case.batch_size or 1
-        evidence = f"{buffer} elements of {size(case.batch_bytes / rows)} of tensors"
-        if case.shards is not None:
-            evidence += f"; their records have {size(case.shards.record_bytes)}"
+        buffer, decoded = program.steps[place].arguments["buffer_size"], case.batch_bytes / (case.batch_size or 1)
+        if case.shards is None or decoded < _LARGER * case.shards.record_bytes:
+            continue
         yield Fault(
             "shuffle of decoded data",
             "The shuffle holds decoded elements; records are smaller, and as well shuffled.",
-            evidence,
+            f"{buffer} elements of {size(decoded)}; their records have {size(case.shards.record_bytes)}",
             change=lambda given, at=place: given.moved(at, _behind_reading(given)),
         )
 

@@ -122,10 +122,10 @@ def test_the_newest_run_is_read(tmp_path):
 
 @pytest.mark.parametrize("slow", ["input", "step"])
 def test_a_profile_that_tensorflow_wrote(tmp_path, slow):
-    """On the CPU; the slow side sleeps 20 ms, the other nothing."""
+    """On the CPU; the slow side sleeps 100 ms, the other nothing."""
 
     def wait(number):
-        tf.numpy_function(lambda: time.sleep(0.02) if slow == "input" else None, [], [])
+        tf.numpy_function(lambda: time.sleep(0.1) if slow == "input" else None, [], [])
         return number
 
     batches = iter(tf.data.Dataset.range(1000).map(wait).batch(1).prefetch(4))
@@ -134,7 +134,7 @@ def test_a_profile_that_tensorflow_wrote(tmp_path, slow):
         for step in range(10):
             with tf.profiler.experimental.Trace("train", step_num=step, _r=1):
                 next(batches)
-                time.sleep(0.02 if slow == "step" else 0)
+                time.sleep(0.1 if slow == "step" else 0)
     diagnosis = profile(tmp_path)
     assert diagnosis.input_bound is (slow == "input"), str(diagnosis)
     assert diagnosis.facts["steps"] == 10 and diagnosis.facts["Root_calls"] >= 9

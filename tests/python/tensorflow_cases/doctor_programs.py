@@ -40,6 +40,11 @@ def load(record):
     return tf.reshape(rows["pixels"], [32, 32, 3]) / 255.0, rows["label"], rows["image"]
 
 
+def larger(record):
+    image, label, _ = load(record)
+    return tf.tile(image, [2, 2, 1]), label
+
+
 def decode(record):
     row = tf.io.parse_single_example(record, SPEC)
     return tf.reshape(tf.io.parse_tensor(row["image"], tf.float32), [32, 32, 3]), row["label"]
@@ -112,7 +117,7 @@ def faulty(paths, folder):
         "few shards": end(read(paths, cycle=16).repeat().shuffle(300)),
         "skewed shards": end(read(skewed).repeat().shuffle(3000)),
         "shuffle after batch": end(read(paths).repeat()).shuffle(4).prefetch(AUTO),
-        "shuffle of decoded data": records.map(load, **of_labels).shuffle(300).batch(32, drop_remainder=True).prefetch(AUTO),
+        "shuffle of decoded data": records.map(larger, **of_labels).shuffle(300).batch(32, drop_remainder=True).prefetch(AUTO),
         "small shuffle": end(tf.data.TFRecordDataset(paths, num_parallel_reads=1).shuffle(8).repeat()),
         "epochs mixed": end(read(paths).repeat(2).shuffle(300)),
         "refill at the epoch edge": read(paths)
