@@ -1,7 +1,7 @@
 """doctor(): a tf.data program, diagnosed.
 
 `tf_program` reads the program, `tf_measure` runs it and tells its steps apart, `tf_model` says from their costs how long a
-batch takes, the rules (`tf_rules_speed`, `tf_rules_order`, `tf_rules_devices`) find faults, `tf_gain` tells what each fix
+batch takes, the rules (`tf_rules_speed`, `…_order`, `…_memory`, `…_devices`) find faults, `tf_gain` tells what each fix
 gains.
 """
 
@@ -15,6 +15,7 @@ from ..errors import ArgumentError
 from . import tf_measure as measure
 from . import tf_model as model
 from . import tf_rules_devices as devices
+from . import tf_rules_memory as memory
 from . import tf_rules_order as order
 from . import tf_rules_speed as speed
 from .tf_case import Case
@@ -24,12 +25,21 @@ from .tf_rule import Fault
 
 _SPEED = (
     *(speed.no_prefetch, speed.early_prefetch, speed.sequential_map, speed.fixed_parallelism, speed.sequential_read),
-    *(speed.tiny_records, speed.compressed, speed.parse_before_batch, speed.nested_tensor, speed.python_in_loop),
-    *(speed.wasted_features, order.order_forced, devices.skewed_shards, devices.few_shards, devices.gpu_threads),
+    *(speed.tiny_records, speed.compressed, speed.parse_before_batch, speed.batched_parse, speed.nested_tensor),
+    *(
+        speed.python_in_loop,
+        memory.fresh_memory,
+        speed.wasted_features,
+        order.order_forced,
+        devices.skewed_shards,
+        devices.few_shards,
+        devices.gpu_threads,
+    ),
 )
 _RIGHT = (
-    *(order.shuffle_after_batch, order.shuffle_decoded, order.small_shuffle, order.huge_shuffle, order.epochs_mixed),
+    *(order.shuffle_after_batch, order.shuffle_decoded, order.small_shuffle, order.epochs_mixed),
     *(order.refill_at_epoch_edge, order.repeat_after_batch, order.cache_misplaced),
+    *(memory.huge_shuffle, memory.huge_prefetch),
     *(devices.remainder, devices.device_prefetch_under_strategy, devices.auto_shard),
 )
 _MODERATE = 1.05  # input / step: below, the accelerators hardly wait

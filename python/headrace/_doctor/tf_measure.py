@@ -7,6 +7,7 @@ other processes on the machine do not change much.
 
 import dataclasses
 import os
+import resource
 import time
 
 import tensorflow as tf
@@ -23,7 +24,8 @@ _IGNORED = ("prefetch", "take", "skip", "shard", "cache", "repeat")
 class Run:
     """Batches taken: how many, and what one took, in seconds.
 
-    `spread` is how far two halves of the run are apart, as a share; `free_cores` the cores that other processes left.
+    `spread` is how far two halves of the run are apart, as a share; `free_cores` the cores that other processes left; `faults`
+    the page faults and `kernel_s` the part of `cpu_s` in the kernel, for one batch.
     """
 
     batches: int
@@ -31,6 +33,8 @@ class Run:
     cpu_s: float
     spread: float
     free_cores: float
+    faults: float = 0.0
+    kernel_s: float = 0.0
 
 
 def cores():
@@ -50,7 +54,7 @@ def run(dataset, seconds, step_s=0.0, warm=2):
     batches = _endless(dataset)
     for _ in range(warm):
         next(batches)
-    halves, idle = [], _idle_s()
+    halves, idle, before = [], _idle_s(), resource.getrusage(resource.RUSAGE_SELF)
     for _ in range(2):
         begin, cpu, count = time.perf_counter(), time.process_time(), 0
         while count < 2 or time.perf_counter() - begin < seconds / 2:
@@ -62,8 +66,11 @@ def run(dataset, seconds, step_s=0.0, warm=2):
     count, wall, cpu = (sum(half[k] for half in halves) for k in range(3))
     free = (cpu + _idle_s() - idle) / wall
     rates = [half[1] / half[0] for half in halves]
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    faults, kernel_s = (after.ru_minflt - before.ru_minflt) / count, (after.ru_stime - before.ru_stime) / count
     spread = abs(rates[0] - rates[1]) / sum(rates)
-    return Run(count, wall / count, cpu / count, spread, min(max(free, cpu / wall, 0.5), cores()))
+    free = min(max(free, cpu / wall, 0.5), cores())
+    return Run(count, wall / count, cpu / count, spread, free, faults, kernel_s)
 
 
 def _idle_s():

@@ -1,11 +1,8 @@
 """Faults of order: what is shuffled, repeated and cached, and where."""
 
-import os
-
 from . import tf_functions as functions
 from .tf_rule import Fault, size
 
-_MEMORY_SHARE = 0.25  # of the machine's memory, for one buffer
 _LARGER = 1.5  # decoded bytes / record bytes
 _EPOCHS_MIXED = 0.01  # of the records
 
@@ -64,26 +61,6 @@ def small_shuffle(case):
             f"{per_shard:.0f} records a shard, {cycle} of {len(shards.paths)} shards read at a time",
             change=lambda given, at=places[0]: given.with_step(at, given.steps[at].with_arguments(buffer_size=better)),
         )
-
-
-def huge_shuffle(case):
-    program, shards = case.program, case.shards
-    for place in program.find("shuffle"):
-        rows = case.batch_size or 1
-        is_batched = place > program.batch_place()
-        record = shards.record_bytes if shards is not None and not case.decodes_at(place) else case.batch_bytes / rows
-        held = program.steps[place].arguments["buffer_size"] * record * (rows if is_batched else 1)
-        if shards is not None and shards.records is not None:
-            held = min(held, shards.records * record)
-        memory = _memory()
-        if held > _MEMORY_SHARE * memory:
-            fitting = int(_MEMORY_SHARE * memory / record)
-            yield Fault(
-                "huge shuffle",
-                "The shuffle's buffer takes a large part of the machine's memory.",
-                f"{size(held)} of {size(memory)}",
-                change=lambda given, at=place: given.with_step(at, given.steps[at].with_arguments(buffer_size=fitting)),
-            )
 
 
 def epochs_mixed(case):
@@ -186,7 +163,3 @@ def _behind_reading(program):
 
 def _unbatched(program, before):
     return any(place < before for place in program.find("unbatch"))
-
-
-def _memory():
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

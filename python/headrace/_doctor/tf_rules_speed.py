@@ -165,6 +165,22 @@ def parse_before_batch(case):
     )
 
 
+def batched_parse(case):
+    """The other way round: a parse of a batch copies what is large once more, into memory that is new."""
+    program, shards = case.program, case.shards
+    batch = program.batch_place()
+    behind = [step for step in program.steps[batch + 1 :] if functions.parses(step)]
+    if behind and shards is not None and shards.record_bytes >= _HUGE_BYTES:
+        yield Fault(
+            "batched parse of huge records",
+            f"{_name(behind[0])} parses batches of records so large that one by one costs less.",
+            f"records of {size(shards.record_bytes)}; {ms(behind[0].cpu_s or 0)} of CPU a batch",
+            fix=".map(lambda record: tf.io.parse_single_example(record, features), num_parallel_calls=tf.data.AUTOTUNE)\n"
+            ".batch(batch_size)\n# or, with everything as it is:\n" + ACCELERATE,
+            way="accelerate",
+        )
+
+
 def nested_tensor(case):
     found = [step for step in case.program.steps if "ParseTensor" in functions.ops_of(step)]
     if found:

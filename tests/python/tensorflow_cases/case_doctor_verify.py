@@ -8,7 +8,8 @@ import pytest
 import tensorflow as tf
 
 from headrace import tensorflow as hrtf
-from headrace._doctor import tf_doctor, tf_gain, tf_measure, tf_model
+from headrace._doctor import tf_doctor, tf_gain, tf_measure, tf_model, tf_rules_memory
+from headrace._doctor.tf_case import Case
 from headrace._doctor.tf_program import Step, read
 
 AUTO = tf.data.AUTOTUNE
@@ -149,3 +150,40 @@ def test_the_model(paths):
     rewritten = records.shuffle(8).map(programs.load).batch(4)
     assert ms(rewritten, (1, 1, 6, 2), 4) == pytest.approx(2.5)
     assert tf_model.as_run(read(rewritten)).steps[-1] == Step("prefetch", {"buffer_size": AUTO}, None, 0.0, 0.0)
+
+
+def found(rule, dataset, **run):
+    """Names of the Faults of a rule for a program that ran like that."""
+    base = tf_measure.Run(**{"batches": 9, "wall_s": 0.1, "cpu_s": 0.1, "spread": 0.0, "free_cores": 2.0, **run})
+    case = Case(read(dataset), base, dataset.element_spec)
+    return [fault.name for fault in rule(case)]
+
+
+def test_memory(monkeypatch, paths):
+    floats = tf.data.Dataset.from_tensors(tf.zeros([1 << 18])).repeat()  # 1 MiB
+    batches = floats.batch(8, drop_remainder=True)
+    assert found(tf_rules_memory.fresh_memory, batches, faults=2048.0) == ["fresh batch memory"]
+    assert found(tf_rules_memory.fresh_memory, batches, faults=100.0) == []
+    assert found(tf_rules_memory.fresh_memory, floats.batch(2, drop_remainder=True), faults=2048.0) == []
+    monkeypatch.setattr(tf_rules_memory, "memory_bytes", lambda: 1 << 30)
+    assert found(tf_rules_memory.huge_prefetch, batches.prefetch(33)) == ["huge prefetch"]
+    assert found(tf_rules_memory.huge_prefetch, batches.prefetch(31)) == []
+    assert found(tf_rules_memory.huge_prefetch, batches.prefetch(AUTO)) == []
+    assert found(tf_rules_memory.huge_shuffle, floats.shuffle(300).batch(8)) == ["huge shuffle"]
+    assert found(tf_rules_memory.huge_shuffle, floats.shuffle(200).batch(8)) == []
+    assert found(tf_rules_memory.huge_shuffle, batches.shuffle(33)) == ["huge shuffle"]
+    # Records of 24 KiB, of which the files have 1024, however large the buffer.
+    assert found(tf_rules_memory.huge_shuffle, tf.data.TFRecordDataset(paths).shuffle(1 << 20).batch(8)) == []
+
+
+def test_huge_records(tmp_path):
+    value = tf.train.Feature(bytes_list=tf.train.BytesList(value=[bytes(300_000)]))
+    record = tf.train.Example(features=tf.train.Features(feature={"text": value})).SerializeToString()
+    path = str(tmp_path / "huge.tfrecord")
+    with tf.io.TFRecordWriter(path) as writer:
+        for _ in range(8):
+            writer.write(record)
+    spec = {"text": tf.io.FixedLenFeature([], tf.string)}
+    dataset = tf.data.TFRecordDataset(path).batch(4)
+    dataset = dataset.map(lambda records: tf.io.parse_example(records, spec), num_parallel_calls=AUTO).prefetch(2)
+    assert "batched parse of huge records" in names(hrtf.doctor(dataset))
