@@ -116,7 +116,7 @@ def doctor(dataset, strategy=None, step_time=None, verify=False):
     """What limits a tf.data program, why, and what each fix gains.
 
     Reads the program, runs it for a second and its steps one after another for a third of a second each, the user's own
-    functions among them. What accelerate() would make of it is tried, too. The dataset itself stays as it is.
+    functions among them. What accelerate() would make of it is tried, too. The dataset itself stays as it is; a cache in a file is begun as in training.
 
     Args:
         dataset: a tf.data.Dataset.

@@ -89,13 +89,13 @@ class Case:
     @functools.cached_property
     def batch_size(self):
         """Rows of a batch, or None when the program has no batch of its own."""
-        places = self.program.find("batch")
-        return self.program.steps[places[0]].arguments["batch_size"] if places else None
+        place = self.program.batch_place()
+        return self.program.steps[place].arguments["batch_size"] if place < len(self.program.steps) else None
 
     def record_steps(self):
-        """(place, Step) of the steps on single records."""
+        """The Steps on single records; the one that opens the files may hold some of them in its function."""
         program = self.program
-        return [(at, program.steps[at]) for at in range(program.reading_place() + 1, program.batch_place())]
+        return program.steps[max(0, program.reading_place()) : program.batch_place()]
 
     def share(self, step):
         """The step's share of the CPU time of a batch; 0.0 when nothing was measured."""

@@ -69,6 +69,8 @@ class Gains:
     def _modelled(self, mended):
         case = self._case
         before, after = (model.period_s(program, case.cores, case.step_s) for program in (case.program, mended))
+        if min(before, after) <= 0.0:  # all of it comes from a cache
+            return None
         ratio = before / after
         # The model's own error is known for the program as it is, and counts for what changes.
         off = abs(before / max(case.base.wall_s, case.step_s) - 1.0)

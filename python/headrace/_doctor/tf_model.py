@@ -78,7 +78,7 @@ def as_run(program: Program):
             if step.parallel is None and not functions.is_stateful(step):
                 program = program.with_step(place, step.with_arguments(num_parallel_calls=AUTOTUNE))
     last = program.steps[-1] if program.steps else None
-    if given.inject_prefetch is not False and last is not None and last.method in ("map", "batch", "filter"):
+    if given.inject_prefetch is not False and last is not None and last.method in ("map", "batch", "padded_batch", "filter"):
         program = program.inserted(len(program.steps), Step("prefetch", {"buffer_size": AUTOTUNE}, None, 0.0, 0.0))
     return program
 

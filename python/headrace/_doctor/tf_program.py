@@ -23,6 +23,7 @@ _METHODS = {
     "Skip": ("skip", {"count": "_count"}),
     "Shard": ("shard", {"num_shards": "_num_shards", "index": "_index"}),
     "Batch": ("batch", {"batch_size": "_batch_size", "drop_remainder": "_drop_remainder"}),
+    "PaddedBatch": ("padded_batch", {"batch_size": "_batch_size", "drop_remainder": "_drop_remainder"}),
     "Cache": ("cache", {"filename": "_filename"}),
     "Unbatch": ("unbatch", {}),
     "Prefetch": ("prefetch", {"buffer_size": "_buffer_size"}),
@@ -70,6 +71,9 @@ class Step:
         for name, value in self.arguments.items():
             if name in _DEFAULTS and _DEFAULTS[name] == value:
                 continue
+            if name in ("padded_shapes", "padding_values"):  # the user's own, not read as text
+                given.append(f"{name}={name}")
+                continue
             auto = value == AUTOTUNE and name in ("num_parallel_calls", "buffer_size")
             text = "tf.data.AUTOTUNE" if auto else repr(value)
             given.append(text if name in ("buffer_size", "batch_size", "count") else f"{name}={text}")
@@ -115,7 +119,7 @@ class Program:
 
     def batch_place(self):
         """Where records become batches; the number of steps when they never do."""
-        places = self.find("batch")
+        places = self.find("batch", "padded_batch")
         return places[0] if places else len(self.steps)
 
     def reading_place(self):
@@ -215,6 +219,8 @@ def _step(dataset, kind):
     method, attributes = _METHODS.get(kind) or _METHODS["Interleave"]
     try:
         arguments = {name: plain(getattr(dataset, attribute)) for name, attribute in attributes.items()}
+        if kind == "PaddedBatch":
+            arguments.update(padded_shapes=dataset._padded_shapes, padding_values=dataset._padding_values)
         seed = plain(dataset._seed2) if kind == "Shuffle" else None
         arguments.update({"seed": seed} if seed else {})
         parallel = plain(getattr(dataset, "_num_parallel_calls", None))

@@ -150,7 +150,7 @@ def compressed(case):
 
 
 def parse_before_batch(case):
-    parsing = [step for _, step in case.record_steps() if functions.parses(step)]
+    parsing = [step for step in case.record_steps() if functions.parses(step)]
     is_huge = case.shards is not None and case.shards.record_bytes >= _HUGE_BYTES
     if not parsing or is_huge or case.program.batch_place() == len(case.program.steps):
         return

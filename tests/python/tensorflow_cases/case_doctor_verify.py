@@ -113,6 +113,21 @@ def test_what_cannot_be_read(paths):
     assert "no prefetch" not in names(hrtf.doctor(combined))
 
 
+def test_other_shapes_of_programs(paths, tmp_path):
+    inside = tf.data.Dataset.from_tensor_slices(paths).interleave(
+        lambda path: tf.data.TFRecordDataset(path).map(programs.load), cycle_length=2, num_parallel_calls=AUTO
+    )
+    assert "parse before batch" in names(hrtf.doctor(inside.batch(8).prefetch(2)))
+    padded = programs.read(paths).map(programs.load).padded_batch(8, ([32, 32, None], [], [])).prefetch(2)
+    diagnosis = hrtf.doctor(padded)
+    assert {"sequential map", "parse before batch"} <= names(diagnosis)
+    assert ".padded_batch(8, padded_shapes=padded_shapes, padding_values=padding_values)" in diagnosis.program
+    cached = programs.read(paths).batch(8).map(programs.parse, num_parallel_calls=AUTO).cache(str(tmp_path / "cache"))
+    assert "no prefetch" in names(hrtf.doctor(cached))
+    again = programs.read(paths).batch(8).map(programs.parse, num_parallel_calls=AUTO).unbatch().batch(8)
+    assert "no prefetch" in names(hrtf.doctor(again))
+
+
 def test_bad_arguments(paths):
     with pytest.raises(ValueError, match="must be a tf.data.Dataset"):
         hrtf.doctor([1, 2])
