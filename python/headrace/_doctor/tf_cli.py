@@ -59,3 +59,9 @@ def diagnoses(script, profile, arguments=(), step_s=None, verify=False):
         return of_script(script, arguments, step_s, verify)
     except (ValueError, ImportError, SyntaxError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def programs(diagnosis):
+    """[(title, source)] of the programs that stand below the findings; none below those of a profile."""
+    titled = (("the corrected program", "program"), ("the same with headrace", "equivalent"))
+    return [(title, getattr(diagnosis, name)) for title, name in titled if getattr(diagnosis, name, "")]

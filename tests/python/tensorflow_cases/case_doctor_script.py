@@ -110,11 +110,14 @@ def test_command_line(tmp_path, paths):
     def doctor(script, profile, arguments):
         if tf_cli.is_asked(script, profile):
             for diagnosis in tf_cli.diagnoses(script, profile, arguments):
-                click.echo(str(diagnosis))
+                click.echo("\n".join([finding.name for finding in diagnosis.findings]))
+                for title, source in tf_cli.programs(diagnosis):
+                    click.echo(f"{title}:\n{source}")
 
     run = click.testing.CliRunner().invoke
     asked = run(doctor, ["--script", written(tmp_path, HEAD + LOOP), *paths])
     assert asked.exit_code == 0 and "no prefetch" in asked.output
+    assert "the corrected program:\ndataset = (" in asked.output and ".prefetch(tf.data.AUTOTUNE)" in asked.output
     (tmp_path / "empty.xplane.pb").write_bytes(b"")
     refused = run(doctor, ["--profile", str(tmp_path)])
     assert refused.exit_code == 1 and "no device and no training step" in refused.output
