@@ -75,16 +75,21 @@ def doctor(dataset, strategy, step_time, verify):
     case = _case(dataset, strategy, step_time or 0.0)
     gains = Gains(case, dataset)
     bound = None if step_time is None else _is_input_bound(case)
-    faults = [fault for rule in _RIGHT + (_SPEED if bound is not False else ()) for fault in rule(case)]
-    corrected = _corrected(case, bound, dataset.element_spec)
+    rules = _RIGHT if bound is False else _RIGHT + _SPEED
+    faults = [fault for rule in rules for fault in rule(case)]
     if bound is not False and not any(fault.way == "accelerate" for fault in faults):
         faults += _proposal(gains)
-    found = [_finding(case, gains, fault, verify) for fault in faults]
+    predicted = [(fault, gains.predicted(fault)) for fault in faults]
+    # What would make this program slower on this machine, without a doubt, is no fault of it.
+    rejected = {fault.name for fault, gain in predicted if fault.way == "probe" and gain and gain.ratio + 2 * gain.error < 1}
+    found = [_finding(case, gains, fault, gain, verify) for fault, gain in predicted if fault.name not in rejected]
     found.sort(key=lambda finding: -finding.predicted.ratio if finding.predicted else 0.0)
+    corrected = _corrected(case, rules, rejected, dataset.element_spec)
+    limit = model.limit(case.program, case.cores) if case.is_known else "unknown"
     return TfDiagnosis(
         "tf.data program",
         bound,
-        "accelerators" if bound is False else model.limit(case.program, case.cores) if case.is_known else "unknown",
+        "accelerators" if bound is False else limit,
         tuple(found),
         _facts(case, gains if bound is not False else None),
         corrected.code() if corrected is not case.program else "",
@@ -94,7 +99,7 @@ def doctor(dataset, strategy, step_time, verify):
 
 def _case(dataset, strategy, step_s):
     program = read(dataset)
-    base = measure.run(dataset, _RUN_S)
+    base = measure.run(dataset, _RUN_S, warm_s=_RUN_S / 4)
     is_known = can_be_built(program, dataset.element_spec) and not program.find("unbatch")
     if is_known:
         program = measure.with_costs(program)
@@ -132,9 +137,8 @@ def _proposal(gains):
         )
 
 
-def _finding(case, gains, fault, verify):
+def _finding(case, gains, fault, predicted, verify):
     fix = fault.fix or _changed_lines(case.program.code(), fault.change(case.program).code())
-    predicted = gains.predicted(fault)
     achieved = gains.achieved(fault) if verify else None
     if achieved is not None:
         resolved = "" if achieved.resolved else " (not resolved)"
@@ -148,12 +152,13 @@ def _changed_lines(before, after):
     return "\n".join(line[2:] + ("  # changed" if line[0] == "+" else "") for line in lines)
 
 
-def _corrected(case, bound, spec):
+def _corrected(case, rules, rejected, spec):
     """The Program with every change that the rules ask for, one after another."""
-    rules, done = _RIGHT + (_SPEED if bound is not False else ()), set()
+    done = set()
     for _ in range(2 * len(rules)):
         faults = (fault for rule in rules for fault in rule(case))
-        fault = next((fault for fault in faults if fault.change is not None and fault.evidence not in done), None)
+        wanted = (fault for fault in faults if fault.change is not None and fault.name not in rejected)
+        fault = next((fault for fault in wanted if fault.evidence not in done), None)
         if fault is None:
             break
         done.add(fault.evidence)

@@ -14,6 +14,7 @@ from . import tf_model as model
 
 _LEAST_ERROR = 0.03  # of a ratio: no run on a machine that others use tells more
 _PROBE_S, _VERIFY_S, _ROUNDS = 0.3, 0.8, 3  # a run of one of the two programs, and how many of each
+_WARM_S = 0.3  # in front of each run
 _UNBUILT = (Error, TypeError, ValueError, AttributeError, tf.errors.OpError)
 
 
@@ -87,7 +88,7 @@ class Gains:
         """Both programs run in turn; the median of the ratios."""
         ratios = []
         for _ in range(_ROUNDS):
-            before, after = (measure.run(each, seconds, self._case.step_s) for each in (self._dataset, mended))
+            before, after = (measure.run(each, seconds, self._case.step_s, _WARM_S) for each in (self._dataset, mended))
             ratios.append(before.wall_s / after.wall_s)
         ratio = statistics.median(ratios)
         return findings.Gain(ratio, max(*(abs(each - ratio) for each in ratios), ratio * _LEAST_ERROR))

@@ -42,18 +42,21 @@ def cores():
     return int(value_of("HEADRACE_THREADS"))
 
 
-def run(dataset, seconds, step_s=0.0, warm=2):
+def run(dataset, seconds, step_s=0.0, warm_s=0.0):
     """Takes batches for that long, from the start again when there are no more.
 
     Args:
         step_s: what the consumer does between two batches, in seconds: it sleeps, as a host that waits for its accelerators.
+        warm_s: seconds in front, in which buffers fill and TensorFlow finds its parallelism; two batches at least.
 
     Raises:
         ValueError: there is no batch.
     """
     batches = _endless(dataset)
-    for _ in range(warm):
+    begin, count = time.perf_counter(), 0
+    while count < 2 or time.perf_counter() - begin < warm_s:
         next(batches)
+        count += 1
     halves, idle, before = [], _idle_s(), resource.getrusage(resource.RUSAGE_SELF)
     for _ in range(2):
         begin, cpu, count = time.perf_counter(), time.process_time(), 0
@@ -136,5 +139,5 @@ def _one_after_another(program, reader):
 
 
 def _cost(dataset, seconds):
-    done = run(dataset, seconds, warm=1)
+    done = run(dataset, seconds)
     return done.cpu_s, done.wall_s

@@ -56,6 +56,7 @@ def short(monkeypatch):
     monkeypatch.setattr(tf_doctor, "_RUN_S", 0.05)
     monkeypatch.setattr(tf_measure, "_STEP_S", 0.05)
     monkeypatch.setattr(tf_gain, "_PROBE_S", 0.02)
+    monkeypatch.setattr(tf_gain, "_WARM_S", 0.0)
 
 
 def written(folder, text):

@@ -8,9 +8,10 @@ import pytest
 import tensorflow as tf
 
 from headrace import tensorflow as hrtf
-from headrace._doctor import tf_doctor, tf_gain, tf_measure, tf_model, tf_rules_memory
+from headrace._doctor import tf_doctor, tf_gain, tf_measure, tf_model, tf_rules_memory, tf_rules_speed
 from headrace._doctor.tf_case import Case
 from headrace._doctor.tf_program import Step, read
+from headrace.findings import Gain
 
 AUTO = tf.data.AUTOTUNE
 
@@ -25,6 +26,7 @@ def short(monkeypatch):
     monkeypatch.setattr(tf_doctor, "_RUN_S", 0.05)
     monkeypatch.setattr(tf_measure, "_STEP_S", 0.05)
     monkeypatch.setattr(tf_gain, "_PROBE_S", 0.02)
+    monkeypatch.setattr(tf_gain, "_WARM_S", 0.0)
     monkeypatch.setattr(tf_gain, "_VERIFY_S", 0.02)
 
 
@@ -126,6 +128,22 @@ def test_other_shapes_of_programs(paths, tmp_path):
     assert "no prefetch" in names(hrtf.doctor(cached))
     again = programs.read(paths).batch(8).map(programs.parse, num_parallel_calls=AUTO).unbatch().batch(8)
     assert "no prefetch" in names(hrtf.doctor(again))
+
+
+def test_a_fix_that_makes_it_slower_is_none(paths, monkeypatch):
+    dataset = programs.end(tf.data.TFRecordDataset(paths).shuffle(600).repeat())
+    told = {"gain": Gain(1.4, 0.1)}
+    monkeypatch.setattr(tf_gain.Gains, "_run", lambda *_: told["gain"])
+    diagnosis = hrtf.doctor(dataset)
+    assert finding(diagnosis, "sequential read").predicted == told["gain"]
+    assert ".interleave(tf.data.TFRecordDataset, cycle_length=4, block_length=16" in diagnosis.program
+    told["gain"] = Gain(0.9, 0.1)  # nobody can tell
+    assert "sequential read" in names(hrtf.doctor(dataset))
+    told["gain"] = Gain(0.6, 0.1)
+    diagnosis = hrtf.doctor(dataset)
+    assert "sequential read" not in names(diagnosis) and diagnosis.program == ""
+    assert found(tf_rules_speed.sequential_read, dataset) == ["sequential read"]
+    assert found(tf_rules_speed.sequential_read, tf.data.TFRecordDataset(paths[:1]).batch(8)) == []
 
 
 def test_bad_arguments(paths):
