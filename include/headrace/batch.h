@@ -99,8 +99,9 @@ struct Slice {
 struct Batch {
   std::int64_t number = 0;       ///< batches cut by this iterator before this one (restored positions included)
   std::int64_t epoch = 0;        ///< epoch of its first row
-  std::int64_t global_rows = 0;  ///< sum over replicas
-  std::vector<Slice> replicas;   ///< one per device; one when nothing was split
+  std::int64_t global_rows = 0;  ///< records of all replicas, those of other processes included
+  std::vector<Slice> replicas;   ///< one per device of this process; one when nothing was split
+  std::int64_t first_row = 0;    ///< of the first slice, in the global batch
 };
 
 }  // namespace headrace

@@ -6,8 +6,9 @@
 //                       .parse(schema).prefetch_to_device({.devices = {"/CPU:0", "/CPU:1"}}).open();
 //
 // The first wrong step is kept in status() and given back by every later step and by open(). Grammar:
-//   source -> {shard, take, skip, filter, interleave, repeat, shuffle, concatenate}* -> enumerate -> batch -> unbatch and again, or parse
-//   -> {map, take, skip, repeat, enumerate, cache}* -> prefetch_to_device
+//   source -> interleave -> {shard, take, skip, filter, repeat, shuffle, concatenate}* -> enumerate
+//   -> batch, padded_batch or bucket_by_sequence_length -> unbatch and again, or parse
+//   -> {map, take, skip, repeat, enumerate, cache}* -> resident -> prefetch_to_device
 // (interleave at most once and before the other record steps). Constructors touch no file; open() does.
 // A Dataset is a value: copies share the tree. It counts the iterators that delivered a batch (see open()); that count is
 // atomic, everything else is constant, so any thread may use it.
@@ -151,12 +152,26 @@ struct MapOptions {
   MapFunction function;              ///< called by the engine's threads, for several batches at once
 };
 
-enum class Remainder : std::uint8_t { kSplit = 0 };
+/// What becomes of a batch that is smaller than the others. kSplit: the shares are smaller, and may have no rows. kPad: rows of
+/// its own, from the first on, make it up to their size; a bool column `_mask` is false there. kDrop: it is left out, as by
+/// drop_remainder of batch().
+enum class Remainder : std::uint8_t { kSplit = 0, kPad, kDrop };
+
+/// Of the devices of all processes, those of this one: so many, from `first` on.
+struct LocalDevices {
+  int first = 0;
+  int count = 1;
+};
 
 struct DeviceOptions {
   std::vector<std::string> devices;  ///< "/CPU:0", "/GPU:1", …; one replica each. A CUDA driver is looked for by open()
   int depth = 2;                     ///< batches that wait ready per device, 1 to 40 (host devices alone: >= 1)
   Remainder remainder = Remainder::kSplit;
+  /// Rows of each device, in proportion, each 1 to 1000: for devices of unequal speed. Empty: equal shares.
+  std::vector<std::int64_t> weights;
+  /// Only their rows are parsed and delivered; a failure of rows of others is theirs. Every process declares the same devices.
+  /// Nothing: all are of this process.
+  std::optional<LocalDevices> local = std::nullopt;
 };
 
 struct ResidentOptions {
@@ -218,8 +233,10 @@ class Dataset {
 
   const Status& status() const { return status_; }
   std::vector<OpDescription> ops() const;
-  /// What parse() makes of the records, padded_batch() and enumerate() taken into account; nothing before it.
+  /// What parse() makes of the records, with the columns that other steps add; nothing before it.
   std::optional<Schema> schema() const;
+  /// Whether a batch that is smaller than what was asked for is left out. False without batch().
+  bool drops_remainder() const;
 
   /// Elements of the whole stream (batches, or records without batch()): nothing when not known, -1 when endless.
   /// Known from assert_cardinality(), from indexes, or once an iterator has seen a whole epoch.

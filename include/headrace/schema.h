@@ -114,14 +114,21 @@ struct ColumnType {
 /// kInvalidArgument naming feature and transform when one of them makes no sense where it stands.
 Result<ColumnType> column_type(const Feature& feature);
 
+/// A column that tells of the rows, not of what is in the records; a scalar for each.
+struct RowColumn {
+  std::string name;
+  DType dtype = DType::kInt64;
+};
+
 struct Schema {
   std::vector<Feature> features;  ///< in the order in which columns are delivered
   bool origin = false;            ///< add int64 columns `_shard` and `_record` to every row
   bool index = false;             ///< add an int64 column `_index` with what enumerate() counted; needs a pipeline
+  bool mask = false;              ///< add a bool column `_mask`, true where a row is no padding; needs a pipeline
   bool sequence = false;          ///< records are tf.train.SequenceExamples, else tf.train.Examples
 
-  /// Names of the int64 columns behind those of the features, which tell of the row: `_shard`, `_record`, `_index`.
-  std::vector<std::string> row_columns() const;
+  /// The columns behind those of the features: `_shard`, `_record`, `_index`, `_mask`.
+  std::vector<RowColumn> row_columns() const;
   /// Whether columns point into the records.
   bool has_views() const;
   /// Ok, or kInvalidArgument naming feature and value.

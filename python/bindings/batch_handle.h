@@ -32,6 +32,7 @@ class BatchHandle {
   std::int64_t number() const { return number_; }
   std::int64_t epoch() const { return epoch_; }
   std::int64_t global_rows() const { return global_rows_; }
+  std::int64_t first_row() const { return first_row_; }
   SliceHandle replica(std::size_t i) const { return {replicas_[i], names_}; }
   const ColumnNames& column_names() const { return *names_; }
   /// The column over all replicas.
@@ -41,6 +42,7 @@ class BatchHandle {
   std::int64_t number_;
   std::int64_t epoch_;
   std::int64_t global_rows_;
+  std::int64_t first_row_;
   std::vector<std::shared_ptr<const Slice>> replicas_;
   std::shared_ptr<const ColumnNames> names_;
   std::shared_ptr<const Schema> schema_;

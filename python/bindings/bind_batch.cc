@@ -1,5 +1,6 @@
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -68,7 +69,12 @@ void bind_mapping(nb::class_<Handle>& type) {
       .def("keys", names<Handle>, "The names, in schema order.")
       .def("values", values<Handle>)
       .def("items", items<Handle>)
-      .def("get", get_or<Handle>, nb::arg("key"), nb::arg("default") = nb::none());
+      .def("get", get_or<Handle>, nb::arg("key"), nb::arg("default") = nb::none())
+      .def(
+          "to_numpy",
+          [](nb::handle_t<Handle> self) { return nb::module_::import_("headrace.interchange").attr("to_numpy")(self); },
+          "A dict of name to numpy array: numbers without a copy, strings as objects of bytes. A Ragged, a Sparse or a "
+          "JaggedColumn stays what it is.");
 }
 
 nb::tuple replica_tuple(const BatchHandle& self) {
@@ -78,9 +84,20 @@ nb::tuple replica_tuple(const BatchHandle& self) {
 }
 
 nb::tuple replica_rows(const BatchHandle& self) {
+  // Padding stands behind all records.
   nb::list list;
-  for (const auto& slice : self.replicas()) list.append(slice->rows);
+  std::int64_t left = self.global_rows() - self.first_row();
+  for (const auto& slice : self.replicas()) {
+    const std::int64_t rows = std::clamp(left, std::int64_t{0}, slice->rows);
+    list.append(rows);
+    left -= rows;
+  }
   return nb::tuple(list);
+}
+
+nb::object mask(BatchHandle& self) {
+  const nb::str name("_mask");
+  return self.column_names().find(name) ? get_item(self, name) : nb::none();
 }
 
 }  // namespace
@@ -89,6 +106,7 @@ BatchHandle::BatchHandle(Batch batch, std::shared_ptr<const ColumnNames> names, 
     : number_(batch.number),
       epoch_(batch.epoch),
       global_rows_(batch.global_rows),
+      first_row_(batch.first_row),
       names_(std::move(names)),
       schema_(std::move(schema)) {
   replicas_.reserve(batch.replicas.size());
@@ -128,8 +146,11 @@ void bind_batch(nb::module_& m) {
                               "devices), and their shares.");
   bind_mapping(batch);
   batch.def_prop_ro("replicas", replica_tuple, "The shares, one Slice per device.")
-      .def_prop_ro("replica_rows", replica_rows, "Rows of each share.")
-      .def_prop_ro("global_rows", &BatchHandle::global_rows, "Rows of all shares.")
+      .def_prop_ro("replica_rows", replica_rows, "Records of each share; without padding.")
+      .def_prop_ro("global_rows", &BatchHandle::global_rows,
+                   "Records of all shares, those of other processes included, by which a sum of losses is divided.")
+      .def_prop_ro("mask", mask,
+                   "With remainder=\"pad\" the bool column `_mask`: false where a row is padding; else None.")
       .def_prop_ro("number", &BatchHandle::number, "Batches of this stream before this one.")
       .def_prop_ro("epoch", &BatchHandle::epoch, "Epoch of the first row, from 0.")
       .def("__repr__", [](const BatchHandle& self) {

@@ -63,6 +63,10 @@ nb::object as_array(nb::handle array, const nb::object& dtype, std::optional<boo
   return copy.value_or(false) ? array.attr("copy")() : nb::borrow(array);
 }
 
+nb::object arrow_array(nb::handle self, nb::handle type) {
+  return nb::module_::import_("headrace.arrow").attr("arrow_array")(self, type);
+}
+
 int dense_get_buffer(PyObject* exporter, Py_buffer* view, int flags) {
   return fill_buffer_view(exporter, nb::inst_ptr<DenseColumn>(exporter)->tensor, view, flags);
 }
@@ -110,6 +114,8 @@ void bind_dense(nb::module_& m) {
             return as_array(dense_numpy(self), dtype, copy);
           },
           "dtype"_a = nb::none(), "copy"_a = nb::none())
+      .def("__arrow_array__", arrow_array, "type"_a = nb::none(),
+           "A pyarrow.Array of the rows, of fixed-size lists where they have dimensions (pyarrow.array calls this).")
       .def_prop_ro(
           "shape", [](const DenseColumn& self) { return shape_tuple(self.tensor.shape); }, "Dimensions, rows first.")
       .def_prop_ro(
@@ -214,12 +220,8 @@ void bind_bytes(nb::module_& m) {
       .def("view", bytes_view, "index"_a,
            "A read-only memoryview of one string, without a copy; it keeps the column's memory.")
       .def("copy", bytes_copy, "The same strings in memory of their own, one after another. BudgetError from 4 GiB on.")
-      .def(
-          "__arrow_array__",
-          [](nb::object self, nb::handle type) {
-            return nb::module_::import_("headrace.interchange").attr("arrow_array")(self, type);
-          },
-          "type"_a = nb::none(), "A pyarrow.LargeBinaryArray over the same memory (pyarrow.array calls this).")
+      .def("__arrow_array__", arrow_array, "type"_a = nb::none(),
+           "A pyarrow.LargeBinaryArray over the same memory (pyarrow.array calls this).")
       .def("__len__",
            [](const BytesColumn& self) {
              if (self.column.values.shape.empty()) throw nb::type_error("a scalar has no length");
@@ -281,6 +283,8 @@ void bind_ragged(nb::module_& m) {
       .def(
           "tolist", [](nb::handle_t<RaggedColumn> self) { return interchange("ragged_to_list", self); },
           "The rows as nested lists.")
+      .def("__arrow_array__", arrow_array, "type"_a = nb::none(),
+           "A pyarrow.LargeListArray over the same memory (pyarrow.array calls this).")
       .def("__len__", ragged_rows)
       .def("__getitem__",
            [](const RaggedColumn& self, std::int64_t asked) -> nb::object {

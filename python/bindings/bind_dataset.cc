@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -91,6 +92,18 @@ nb::list make_indexes(const DatasetHandle& self) {
     warnings = self.dataset.make_indexes();
   }
   return to_python(std::move(warnings));
+}
+
+Remainder to_remainder(const std::string& name) {
+  if (name == "split") return Remainder::kSplit;
+  if (name == "pad") return Remainder::kPad;
+  if (name == "drop") return Remainder::kDrop;
+  raise(invalid_argument("remainder='" + name + "': must be 'split', 'pad' or 'drop'"));
+}
+
+std::optional<LocalDevices> to_local(const std::optional<std::pair<int, int>>& first_and_count) {
+  if (!first_and_count) return std::nullopt;
+  return LocalDevices{first_and_count->first, first_and_count->second};
 }
 
 ShardBy to_shard_by(const std::string& name) {
@@ -248,11 +261,15 @@ void bind_batch_steps(nb::class_<DatasetHandle>& type) {
           "name"_a, "columns"_a, "address"_a)
       .def(
           "prefetch_to_device",
-          [](const DatasetHandle& self, std::vector<std::string> devices, int depth) {
-            return DatasetHandle(self.dataset.prefetch_to_device({.devices = std::move(devices), .depth = depth}),
-                                 self.schema);
+          [](const DatasetHandle& self, std::vector<std::string> devices, int depth, const std::string& remainder,
+             std::vector<std::int64_t> weights, std::optional<std::pair<int, int>> local) {
+            return DatasetHandle(self.dataset.prefetch_to_device({.devices = std::move(devices),
+                                                                  .depth = depth,
+                                                                  .remainder = to_remainder(remainder),
+                                                                  .weights = std::move(weights),
+                                                                  .local = to_local(local)}));
           },
-          "devices"_a, "depth"_a = 2)
+          "devices"_a, "depth"_a, "remainder"_a, "weights"_a, "local"_a.none())
       .def(
           "resident",
           [](const DatasetHandle& self, std::int64_t batches, std::optional<std::int64_t> count) {
@@ -271,6 +288,7 @@ void bind_dataset(nb::module_& m) {
       .def("check", check, "Finds and checks the files; the warnings about them.")
       .def(
           "set_epoch", [](const DatasetHandle& self, std::int64_t epoch) { self.dataset.set_epoch(epoch); }, "epoch"_a)
+      .def_prop_ro("drops_remainder", [](const DatasetHandle& self) { return self.dataset.drops_remainder(); })
       .def("next_epoch", [](const DatasetHandle& self) { return self.dataset.next_epoch(); })
       .def(
           "cardinality", [](const DatasetHandle& self) { return self.dataset.cardinality(); },

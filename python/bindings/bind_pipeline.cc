@@ -28,6 +28,16 @@ namespace {
 constexpr std::chrono::milliseconds kWaitSlice{50};
 constexpr int kSlicesOfWarning = 20;
 
+}  // namespace
+
+PipelineHandle::~PipelineHandle() {
+  if (pipeline.use_count() > 1) return;
+  const WithoutGil waiting;
+  pipeline->close();
+}
+
+namespace {
+
 void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }

@@ -104,8 +104,8 @@ nb::list describe_columns(const DatasetHandle& self) {
   nb::list columns;
   if (self.schema == nullptr) return columns;
   for (const Feature& feature : self.schema->features) columns.append(describe(feature));
-  for (const std::string& name : self.schema->row_columns()) {
-    columns.append(describe(Feature{.name = name, .dtype = DType::kInt64}));
+  for (const RowColumn& column : self.schema->row_columns()) {
+    columns.append(describe(Feature{.name = column.name, .dtype = column.dtype}));
   }
   return columns;
 }

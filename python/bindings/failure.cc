@@ -1,5 +1,10 @@
 #include "failure.h"
 
+#include <new>
+#include <system_error>
+
+#include "headrace/no_memory.h"
+
 namespace nb = nanobind;
 
 namespace headrace::python {
@@ -13,7 +18,27 @@ nb::object number_or_none(std::int64_t number) {
   return number < 0 ? nb::object(nb::none()) : nb::object(nb::int_(number));
 }
 
+// An exception of the library as the one that stands for it in Python.
+void translate(const std::exception_ptr& exception, void* /*unused*/) {
+  Status failure;
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::bad_alloc&) {
+    failure = no_memory();
+  } catch (const std::system_error& error) {
+    failure =
+        Status(StatusCode::kResourceExhausted, std::string("the system starts no further thread: ") + error.what());
+  }
+  try {
+    raise(failure);
+  } catch (nb::python_error& raised) {
+    raised.restore();
+  }
+}
+
 }  // namespace
+
+void translate_exceptions() { nb::register_exception_translator(translate); }
 
 void raise(const Status& failure) {
   // A signal whose handler raised ended the call.

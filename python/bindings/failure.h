@@ -22,6 +22,9 @@ inline void raise_if_error(const Status& status) {
   if (!status.ok()) raise(status);
 }
 
+/// From now on std::bad_alloc is the BudgetError of no_memory(), and a thread that the system does not start one that says so.
+void translate_exceptions();
+
 /// The value of a Result, or its failure as an exception.
 template <class T>
 T unwrap(Result<T> result) {

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings.h"
+#include "failure.h"
 
 namespace nb = nanobind;
 
@@ -13,6 +14,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   m.def("set_leak_warnings", nb::set_leak_warnings, nb::arg("on"),
         "Whether objects that outlive the interpreter are reported on stderr; for tests. Off.");
+  headrace::python::translate_exceptions();
   headrace::python::bind_environment(m);
   headrace::python::bind_column(m);
   headrace::python::bind_sparse(m);

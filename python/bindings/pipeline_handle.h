@@ -22,6 +22,11 @@ struct PipelineHandle {
   PipelineHandle(std::shared_ptr<Pipeline> p, std::shared_ptr<const Schema> s)
       : pipeline(std::move(p)), schema(std::move(s)), slice_turns(static_cast<std::size_t>(pipeline->replicas())) {}
 
+  /// The last owner waits for the tasks that run, without the GIL: those that read through Python want it.
+  ~PipelineHandle();
+  PipelineHandle(const PipelineHandle&) = delete;
+  PipelineHandle& operator=(const PipelineHandle&) = delete;
+
   const std::shared_ptr<Pipeline> pipeline;
   const std::shared_ptr<const Schema> schema;  ///< null when the records are not parsed
   /// Of the columns of every batch; known from the first one on. The GIL guards it.

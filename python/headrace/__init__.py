@@ -107,9 +107,11 @@ _LAZY_FUNCTIONS = {
     "metrics_text": "metrics",
     "MetricsServer": "metrics",
     "read_index": "index",
+    "recommended_environment": "gpu_environment",
     "repair_file": "verify",
     "running_pipelines": "running",
     "verify_files": "verify",
+    "zip": "zipped",
 }
 
 __all__ = [*(name for name in dir() if not name.startswith("_")), *_LAZY_FUNCTIONS, "__version__"]

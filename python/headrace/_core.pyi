@@ -40,6 +40,11 @@ class DenseColumn:
 
     def __array__(self, dtype: object | None = None, copy: bool | None = None) -> object: ...
 
+    def __arrow_array__(self, type: object | None = None) -> object:
+        """
+        A pyarrow.Array of the rows, of fixed-size lists where they have dimensions (pyarrow.array calls this).
+        """
+
     @property
     def shape(self) -> tuple:
         """Dimensions, rows first."""
@@ -151,6 +156,11 @@ class Ragged:
     def tolist(self) -> object:
         """The rows as nested lists."""
 
+    def __arrow_array__(self, type: object | None = None) -> object:
+        """
+        A pyarrow.LargeListArray over the same memory (pyarrow.array calls this).
+        """
+
     def __len__(self) -> int: ...
 
     def __getitem__(self, arg: int, /) -> object: ...
@@ -241,6 +251,11 @@ class Slice:
 
     def get(self, key: object, default: object | None = None) -> object: ...
 
+    def to_numpy(self) -> object:
+        """
+        A dict of name to numpy array: numbers without a copy, strings as objects of bytes. A Ragged, a Sparse or a JaggedColumn stays what it is.
+        """
+
     @property
     def rows(self) -> int:
         """Rows of this share."""
@@ -270,17 +285,30 @@ class Batch:
 
     def get(self, key: object, default: object | None = None) -> object: ...
 
+    def to_numpy(self) -> object:
+        """
+        A dict of name to numpy array: numbers without a copy, strings as objects of bytes. A Ragged, a Sparse or a JaggedColumn stays what it is.
+        """
+
     @property
     def replicas(self) -> tuple:
         """The shares, one Slice per device."""
 
     @property
     def replica_rows(self) -> tuple:
-        """Rows of each share."""
+        """Records of each share; without padding."""
 
     @property
     def global_rows(self) -> int:
-        """Rows of all shares."""
+        """
+        Records of all shares, those of other processes included, by which a sum of losses is divided.
+        """
+
+    @property
+    def mask(self) -> object:
+        """
+        With remainder="pad" the bool column `_mask`: false where a row is padding; else None.
+        """
 
     @property
     def number(self) -> int:
@@ -645,8 +673,17 @@ def find_files(files: Sequence[bytes], is_list: bool, provider: object | None = 
     The (path, bytes, name) of each file, in reading order; see headrace/verify.h.
     """
 
-def write_index(path: bytes, beside: bool, compression: str) -> object:
-    """Makes the index of a file; the path of the index."""
+class StopFlag:
+    """Ends a call on another thread."""
+
+    def __init__(self) -> None: ...
+
+    def set(self) -> None: ...
+
+def write_index(path: bytes, beside: bool, compression: str, stop: StopFlag) -> object:
+    """
+    Makes the index of a file; the path of the index. Ends when `stop` is set.
+    """
 
 def read_index(path: bytes) -> list[int]:
     """The lengths of the records that an index file tells of."""
@@ -1041,7 +1078,7 @@ class Dataset:
 
     def map(self, name: str, columns: Sequence[str], address: int) -> Dataset: ...
 
-    def prefetch_to_device(self, devices: Sequence[str], depth: int = 2) -> Dataset: ...
+    def prefetch_to_device(self, devices: Sequence[str], depth: int, remainder: str, weights: Sequence[int], local: tuple[int, int] | None) -> Dataset: ...
 
     def resident(self, batches: int, count: int | None) -> Dataset: ...
 
@@ -1052,6 +1089,9 @@ class Dataset:
         """Finds and checks the files; the warnings about them."""
 
     def set_epoch(self, epoch: int) -> None: ...
+
+    @property
+    def drops_remainder(self) -> bool: ...
 
     def next_epoch(self) -> int: ...
 

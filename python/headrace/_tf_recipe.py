@@ -36,7 +36,15 @@ def batch_size(dataset):
         raise ArgumentError("pipeline: TensorFlow gets batches; add .batch(…).parse(features)")
     if "sizes" in batch:
         return max(int(size) for size in batch["sizes"].split("/")), False
-    return int(batch["size"]), int(batch["drop_remainder"]) != 0
+    pads = (declared(dataset, "prefetch_to_device") or {}).get("remainder") == "pad"
+    return int(batch["size"]), pads or int(batch["drop_remainder"]) != 0
+
+
+def slice_rows(dataset, replicas):
+    """Rows of what each of the replicas gets, where that is always the same number for all; else None."""
+    size, whole = batch_size(dataset)
+    weighted = "weights" in (declared(dataset, "prefetch_to_device") or {})
+    return size // replicas if whole and not weighted else None
 
 
 @dataclasses.dataclass(frozen=True)

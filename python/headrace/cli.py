@@ -9,13 +9,13 @@ import rich.markup
 import rich.table
 
 from . import __version__
+from .cli_environment import check, env
 from .cli_files import repair, verify
 from .cli_index import index
 from .cli_running import report, top
 from .errors import Error
 from .infer import first_records, summarise
 from .schema_diff import differences
-from .settings import environment
 from .spec_sources import features_from
 
 
@@ -36,6 +36,8 @@ def command():
     """TFRecord shards to batches resident on several devices."""
 
 
+command.add_command(check)
+command.add_command(env)
 command.add_command(index)
 command.add_command(verify)
 command.add_command(repair)
@@ -72,13 +74,6 @@ def inspect(files, records, form, against):
         _print_table(schema)
         click.echo()
         click.echo(schema.to_code(), nl=False)
-
-
-@command.command()
-def env():
-    """Print the settings in effect and where each comes from."""
-    for setting in environment():
-        click.echo(f"{setting.name}={setting.value} ({setting.source})")
 
 
 def _print_table(schema):

@@ -274,21 +274,35 @@ class Dataset:
             raise ArgumentError("map() needs batch() and parse() before it")
         return self._with(self._core, functions=[*self._functions, (name, function)])
 
-    def prefetch_to_device(self, devices, depth=2):
+    def prefetch_to_device(self, devices, depth=2, remainder="split", weights=None, local=None):
         """Cuts each batch into one share per device, resident there, `depth` of them (>= 1) ahead of the consumer.
 
         Args:
             devices: "/CPU:0", "/GPU:1" or "cuda:1", …; the global batch must divide by their number. On CUDA devices columns of
                 numbers are in the memory of the device and leave it by DLPack, columns of strings stay with the host.
+            remainder: what becomes of a batch that is smaller than the others. "split": its shares are smaller, some may have no
+                rows (`replica_rows` of the batch tells). "pad": rows of its own make it up to their size, so that all shares
+                are equal; the bool column `_mask` is false there, `global_rows` and `replica_rows` do not count them. "drop":
+                it is left out.
+            weights: rows of each device, in proportion, as ints from 1 to 1000: [2, 1] for devices of unequal speed. None: equal
+                shares. The global batch must divide in that proportion.
+            local: a range of places in `devices`, those of this process, where several processes train on one global batch. Each
+                declares the same devices, orders the same records, parses the rows of its own devices alone, and raises the
+                failures of these; `replicas` counts them. None: all devices are of this process.
 
         Raises:
+            ValueError: naming the two nearest global batches that can be shared.
             DeviceError: at the first next(), when there is no CUDA driver or no such device; later, when one fails.
         """
         if isinstance(devices, str):
             devices = [devices]
         names = [device if isinstance(device, str) else str(device) for device in devices]
-        core = self._core.prefetch_to_device(names, arguments.small_integer("depth", depth))
-        return self._with(core, devices=[_core.parse_device(name) for name in names])
+        shares = [] if weights is None else [arguments.integer("weights", weight) for weight in weights]
+        if local is not None and not (isinstance(local, range) and local.step == 1):
+            raise ArgumentError(f"local={local!r}: must be a range of places in devices, such as range(4, 8)")
+        here = None if local is None else (local.start, len(local))
+        core = self._core.prefetch_to_device(names, arguments.small_integer("depth", depth), str(remainder), shares, here)
+        return self._with(core, devices=[_core.parse_device(name) for name in (names if local is None else names[local.start : local.stop])])
 
     def resident(self, batches=2, count=None):
         """The first `batches` (>= 1) again and again, without reading: what the training reaches when the input costs nothing.

@@ -37,13 +37,18 @@ def read_index(path):
 
 
 def _indexes(paths, beside, compression, threads):
+    stop = _core.StopFlag()
+
     def write(path):
         try:
-            return path, _core.write_index(os.fsencode(path), beside, compression)
+            return path, _core.write_index(os.fsencode(path), beside, compression, stop)
         except ArgumentError:
             raise  # there is no cache folder: the same for all files
         except Error as failure:
             return path, failure
 
     with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(write, paths)
+        try:
+            yield from pool.map(write, paths)
+        finally:
+            stop.set()  # when the caller gave up, the files that are being read are left where they are

@@ -1,4 +1,4 @@
-"""Columns as other libraries' values: sparse triples, nested lists, Arrow arrays. Called by the columns themselves."""
+"""Columns as other libraries' values: sparse triples, nested lists, NumPy arrays. Called by the columns themselves."""
 
 import numpy as np
 
@@ -70,20 +70,10 @@ def to_keyed_jagged_tensor(jagged):
     )
 
 
-def arrow_array(column, type=None):
-    """A pyarrow.LargeBinaryArray over the memory of a flat BytesColumn, cast to `type` when one is asked for.
+def to_numpy(columns):
+    """{name: numpy array} of a Batch or a Slice. Numbers are the same memory; strings are object arrays of bytes, copies.
 
-    Raises:
-        ValueError: when the column has more than one dimension.
+    A Ragged, a Sparse or a JaggedColumn is no array and stays what it is.
     """
-    import pyarrow
-
-    if len(column.shape) != 1:
-        from .errors import ArgumentError
-
-        raise ArgumentError(f"a BytesColumn of shape {column.shape}: Arrow arrays have one dimension")
-    if column.is_view:
-        column = column.copy()
-    buffers = [None, pyarrow.py_buffer(column.offsets), pyarrow.py_buffer(column.payload)]
-    array = pyarrow.LargeBinaryArray.from_buffers(pyarrow.large_binary(), column.shape[0], buffers)
-    return array if type is None or type == array.type else array.cast(type)
+    arrays = (_core.DenseColumn, _core.BytesColumn)
+    return {name: column.numpy() if isinstance(column, arrays) else column for name, column in columns.items()}

@@ -4,7 +4,9 @@
     for batch in headrace.jax.arrays(train, sharding): step(batch["image"], batch["label"])
 
 A number column becomes one jax.Array over all devices; on host devices its shares alias the batch's memory (no copy).
-Without jax_enable_x64, JAX narrows 64-bit types to 32 bits, which copies. Raggeds and columns of strings have no jax.Array:
+A batch that is smaller than the others has their shape all the same, so that nothing is compiled anew: rows of its own make it
+up to their size, and the bool column `_mask` is false there (prefetch_to_device(remainder="pad"), the default here unless the
+dataset drops such batches). Without jax_enable_x64, JAX narrows 64-bit types to 32 bits, which copies. Raggeds and columns of strings have no jax.Array:
 leave them out by `structure`.
 """
 
@@ -41,8 +43,9 @@ class Arrays:
         self._sharding = sharding
         self._devices = _devices_in_row_order(sharding)
         count = len(self._devices)
-        if not pipeline.devices and count > 1:
-            pipeline = pipeline.prefetch_to_device([f"/CPU:{index}" for index in range(count)])
+        if not pipeline.devices:
+            remainder = "drop" if pipeline._core.drops_remainder else "pad"
+            pipeline = pipeline.prefetch_to_device([f"/CPU:{index}" for index in range(count)], remainder=remainder)
         if pipeline.replicas != count:
             raise ArgumentError(
                 f"arrays: the pipeline cuts batches into {pipeline.replicas} shares, but the sharding has {count} devices"
@@ -91,7 +94,7 @@ class Arrays:
         """One jax.Array of the numpy shares of all devices."""
         rows = [share.shape[0] for share in shares]
         if len(set(rows)) > 1:
-            raise ArgumentError(f"arrays: the shares have {rows} rows; JAX needs equal ones: batch(…, drop_remainder=True)")
+            raise ArgumentError(f"arrays: the shares have {rows} rows; JAX needs equal ones: remainder=\"pad\" or \"drop\"")
         parts = [jax.device_put(share, device) for share, device in zip(shares, self._devices)]
         shape = (sum(rows), *parts[0].shape[1:])
         return jax.make_array_from_single_device_arrays(shape, self._sharding, parts)

@@ -6,21 +6,28 @@
 
 `distribute` gives a distributed dataset for Keras and for custom loops, `dataset` a tf.data.Dataset. `accelerate` takes a
 tf.data program over, `doctor` says what limits one. `BackupAndRestore` and `checkpointable` save where the data stands
-together with the model. TensorFlow 2.16 or later is imported with this module, and by nothing else in headrace.
+together with the model. `check_routes` tells how batches reach this TensorFlow, `recommended_environment` what it should find
+in the environment (before this import: `headrace.recommended_environment`). TensorFlow 2.16 or later is imported with this
+module, and by nothing else in headrace.
 """
 
 import logging
+from typing import NamedTuple
 
 import tensorflow as tf
 
 from ._tf_checkpoint import checkpointable
 from ._tf_dataset import make_dataset
 from ._tf_elements import Elements
-from ._tf_recipe import Recipe, batch_size
+from ._tf_recipe import Recipe, batch_size, slice_rows
 from .errors import ArgumentError
+from .gpu_environment import recommended_environment
 from .settings import value_of
 
-__all__ = ["BackupAndRestore", "accelerate", "checkpointable", "dataset", "distribute", "doctor"]
+__all__ = [
+    *("BackupAndRestore", "accelerate", "check_routes", "checkpointable", "dataset"),
+    *("distribute", "doctor", "recommended_environment"),
+]
 
 _logger = logging.getLogger("headrace.tensorflow")
 _ROUTES = ("auto", "direct", "dataset")
@@ -56,13 +63,13 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
     _check_choice("map_device", map_device, (None, "host"))
     chosen = _route(route)
     devices = _replica_devices(strategy)
-    size, whole = batch_size(pipeline)
+    batch_size(pipeline)  # refuses what has no batches of its own
     pipeline.refuse_cuda("distribute")
     functions = () if map is None else (map,)
     if chosen == "dataset":
         return _by_dataset(pipeline, strategy, structure, functions)
     pipeline = _over_replicas(pipeline, len(devices))
-    elements = Elements(pipeline, structure, size // len(devices) if whole else None)
+    elements = Elements(pipeline, structure, slice_rows(pipeline, len(devices)))
     recipe = Recipe(pipeline, devices, elements, map_device=map_device, dependent=map_rows == "dependent")
     from ._tf_direct import DirectDataset
 
@@ -145,22 +152,50 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+class Route(NamedTuple):
+    """How batches reach TensorFlow.
+
+    Attributes:
+        name: "direct", which is the best one, or "dataset" (through tf.data).
+        reason: why it is not the direct one; "" when it is.
+        version: of TensorFlow.
+    """
+
+    name: str
+    reason: str
+    version: str
+
+
+def check_routes():
+    """The Route that route="auto" takes with this TensorFlow; tries what the direct one is made of."""
+    asked = value_of("HEADRACE_TF_ROUTE")
+    reason = "HEADRACE_TF_ROUTE asks for it" if asked == "dataset" else _fault_of_direct()
+    return Route("dataset" if reason else "direct", reason, tf.__version__)
+
+
+def _fault_of_direct():
+    """Why the direct route cannot be taken; "" when it can."""
+    try:
+        from ._tf_direct import self_test
+
+        self_test()
+    except (ImportError, AttributeError, TypeError) as error:
+        return f"the direct route does not work with TensorFlow {tf.__version__}: {error}"
+    return ""
+
+
 def _route(asked):
     _check_choice("route", asked, _ROUTES)
     if asked == "auto":
         asked = value_of("HEADRACE_TF_ROUTE")
     if asked == "dataset":
         return asked
-    try:
-        from ._tf_direct import self_test
-
-        self_test()
-        return "direct"
-    except (ImportError, AttributeError, TypeError) as error:
-        if asked == "direct":
-            raise RuntimeError(f"the direct route does not work with TensorFlow {tf.__version__}: {error}") from error
-        _logger.warning("TensorFlow %s: the direct route does not work, taking tf.data: %s", tf.__version__, error)
-        return "dataset"
+    fault = _fault_of_direct()
+    if fault and asked == "direct":
+        raise RuntimeError(fault)
+    if fault:
+        _logger.warning("%s; taking tf.data", fault)
+    return "dataset" if fault else "direct"
 
 
 def _check_choice(parameter, value, choices):

@@ -28,7 +28,7 @@ class DataLoader(IterableDataset):
     torch.utils.data.DataLoader(loader, batch_size=None, num_workers=0).
 
     With a world of several ranks every rank gets its share of the same global batch: the stream is the one that a single
-    process with as many replicas sees. Each rank reads and parses the whole global batch.
+    process with as many replicas sees. Each rank reads all records and parses those of its share.
 
     Args:
         pipeline: a Dataset with parse(). Without prefetch_to_device, or with as many devices as the world has ranks. In a world
@@ -45,9 +45,12 @@ class DataLoader(IterableDataset):
         if pipeline._spec is None:
             raise ArgumentError("DataLoader: the pipeline needs batch() and parse()")
         self.rank, self.world_size = _place(rank, world_size)
+        self._place = self.rank  # of its share, among those of the pipeline
         if not pipeline.devices and self.world_size > 1:
-            pipeline = pipeline.prefetch_to_device([f"/CPU:{index}" for index in range(self.world_size)])
-        if pipeline.replicas != self.world_size:
+            devices = [f"/CPU:{index}" for index in range(self.world_size)]
+            pipeline = pipeline.prefetch_to_device(devices, local=range(self.rank, self.rank + 1))
+            self._place = 0
+        elif pipeline.replicas != self.world_size:
             raise ArgumentError(
                 f"DataLoader: the pipeline cuts batches into {pipeline.replicas} shares, but the world has "
                 f"{self.world_size} ranks"
@@ -82,7 +85,7 @@ class DataLoader(IterableDataset):
     def _iterate(self, batches, followed):
         build = None
         for batch in batches:
-            share = batch.replicas[self.rank]
+            share = batch.replicas[self._place]
             if build is None:
                 build = resolve(self._structure, share.keys())
             yield build({name: to_torch(column) for name, column in share.items()}, _weigh)

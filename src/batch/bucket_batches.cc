@@ -135,6 +135,7 @@ class BucketCutter final : public BatchStage {
   std::optional<RecordBatch> hand_out(Bucket* bucket) {
     RecordBatch batch;
     batch.number = number_++;
+    batch.full_rows = options_.sizes[static_cast<std::size_t>(bucket - buckets_.data())];
     batch.epoch = bucket->front().epoch;
     batch.cut_short = cut_short_;
     batch.runs.reserve(bucket->size());

@@ -140,13 +140,11 @@ class ChooseStage final : public RecordStage {
   void release_gathered() {
     plan_.clear();
     for (Input& input : inputs_) {
-      std::vector<RecordRun> left(input.gathered.begin() + static_cast<std::ptrdiff_t>(input.first),
-                                  input.gathered.end());
-      if (!left.empty()) {
-        left.front().first += input.taken;
-        left.front().count -= input.taken;
+      if (input.first < input.gathered.size()) {
+        input.gathered[input.first].first += input.taken;
+        input.gathered[input.first].count -= input.taken;
+        blocks_->release(std::span<const RecordRun>(input.gathered).subspan(input.first));
       }
-      blocks_->release(left);
       input.gathered.clear();
       input.first = input.planned = 0;
       input.taken = 0;

@@ -88,6 +88,7 @@ class BatchCutter final : public BatchStage {
 
   std::optional<RecordBatch> hand_out() {
     pending_.number = number_++;
+    pending_.full_rows = size_;
     save(&pending_.state);
     std::optional<RecordBatch> batch(std::move(pending_));
     pending_ = {};

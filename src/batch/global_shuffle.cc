@@ -158,10 +158,7 @@ class GlobalShuffle final : public RecordStage {
 
   void plan_ahead() {
     const std::size_t most = 1 + (options_.window_bytes > 0 ? kWindowsAhead : kGroupsAhead);
-    const auto has_room = [this] {
-      return windows_.empty() || options_.record_budget_bytes == 0 ||
-             source_.blocks->bytes_in_use() < options_.record_budget_bytes;
-    };
+    const auto has_room = [this] { return windows_.empty() || source_.blocks->has_room(); };
     while (windows_.size() < most && has_room() && plan_window()) {
     }
   }
@@ -221,12 +218,10 @@ class GlobalShuffle final : public RecordStage {
   }
 
   void release(const Window& window, std::uint64_t begin, std::uint64_t end) {
-    std::vector<RecordRun> runs;
     for (std::uint64_t place = begin; place < end; ++place) {
       const RecordRun run = window.window->find(window.order ? (*window.order)(place) : place).run;
-      if (run.block != nullptr) runs.push_back(run);
+      if (run.block != nullptr) source_.blocks->release({&run, 1});
     }
-    if (!runs.empty()) source_.blocks->release(runs);
   }
 
   void drop_windows() {

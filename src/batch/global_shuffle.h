@@ -28,8 +28,6 @@ struct GlobalShuffleOptions {
   bool reshuffle_each_iteration = true;
   std::int64_t epochs = 1;         ///< that follow each other without a gap; -1 = for ever
   std::uint64_t window_bytes = 0;  ///< 0: the pieces of `map` are single records, and stay in their order
-  // performance
-  std::int64_t record_budget_bytes = 0;  ///< no window is read ahead above this; 0 = no limit
 };
 
 std::unique_ptr<RecordStage> make_global_shuffle(const SourceContext& source, const ReadOptions& read,

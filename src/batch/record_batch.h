@@ -39,6 +39,7 @@ struct RecordBatch {
   std::int64_t epoch = 0;                ///< epoch of the first row
   std::vector<EpochStart> later_epochs;  ///< in row order
   std::int64_t rows = 0;                 ///< sum of the counts of `runs`, unless a cache has them
+  std::int64_t full_rows = 0;            ///< that it would have had, had the records not ended
   std::vector<RecordRun> runs;           ///< row order
   StateDelta state;                      ///< position behind the last row
   std::optional<RowNumbers> numbers;     ///< of enumerate()

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "headrace/no_memory.h"
 #include "runtime/stall.h"
 
 namespace headrace {
@@ -29,9 +30,13 @@ void DeviceFeed::join() {
 }
 
 void DeviceFeed::run() {
-  while (!stop_.stop_requested() && step()) {
-  }
-  static_cast<void>(finish_all());
+  const Status done = or_no_memory([this]() -> Status {
+    while (!stop_.stop_requested() && step()) {
+    }
+    static_cast<void>(finish_all());
+    return {};
+  });
+  if (!done.ok()) end(State::kFailed, done);
 }
 
 bool DeviceFeed::step() {

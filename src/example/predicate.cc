@@ -107,6 +107,13 @@ Result<bool> Predicate::keeps(std::span<const std::uint8_t> record) {
   return (answers & 1) != 0;
 }
 
+template <class Value>
+Result<bool> Predicate::compare(const FilterTerm& term, std::span<const Value> found) const {
+  const auto& operands = std::get<std::vector<typename OperandOf<Value>::type>>(term.operands);
+  return std::any_of(found.begin(), found.end(),
+                     [&](const Value& value) { return fits(term.comparison, value, operands); });
+}
+
 Result<bool> Predicate::holds(const FilterTerm& term, const FeatureView& list) {
   std::int64_t count = 0;
   std::int64_t bytes = 0;
@@ -150,13 +157,6 @@ Result<bool> Predicate::holds(const FilterTerm& term, const FeatureView& list) {
   if (list.kind == ListKind::kInt64) return compare<std::int64_t>(term, std::span(ints_).first(found));
   if (list.kind == ListKind::kFloat) return compare<float>(term, std::span(floats_).first(found));
   return compare<std::string_view>(term, std::span(strings_).first(found));
-}
-
-template <class Value>
-Result<bool> Predicate::compare(const FilterTerm& term, std::span<const Value> found) const {
-  const auto& operands = std::get<std::vector<typename OperandOf<Value>::type>>(term.operands);
-  return std::any_of(found.begin(), found.end(),
-                     [&](const Value& value) { return fits(term.comparison, value, operands); });
 }
 
 Status Predicate::wrong(const FilterTerm& term, std::string expected, std::string found) const {

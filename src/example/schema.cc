@@ -295,6 +295,12 @@ class KeyUses {
   std::map<std::string, Value> uses_;
 };
 
+// The step that a row column comes from.
+std::string step_of(const std::string& row_column) {
+  if (row_column == "_index") return "enumerate()";
+  return row_column == "_mask" ? "prefetch_to_device(remainder=\"pad\")" : "origin=True";
+}
+
 }  // namespace
 
 bool Feature::has_unknown_dims() const {
@@ -302,10 +308,11 @@ bool Feature::has_unknown_dims() const {
   return unknown_rank || std::any_of(shape.begin(), shape.end(), [](std::int64_t dimension) { return dimension < 0; });
 }
 
-std::vector<std::string> Schema::row_columns() const {
-  std::vector<std::string> columns;
-  if (origin) columns.insert(columns.end(), {"_shard", "_record"});
-  if (index) columns.emplace_back("_index");
+std::vector<RowColumn> Schema::row_columns() const {
+  std::vector<RowColumn> columns;
+  if (origin) columns.insert(columns.end(), {{"_shard"}, {"_record"}});
+  if (index) columns.push_back({"_index"});
+  if (mask) columns.push_back({"_mask", DType::kBool});
   return columns;
 }
 
@@ -315,7 +322,7 @@ bool Schema::has_views() const {
 
 Status Schema::validate() const {
   std::set<std::string_view> names;
-  const std::vector<std::string> of_rows = row_columns();
+  const std::vector<RowColumn> of_rows = row_columns();
   KeyUses uses;
   KeyUses list_uses;
   for (std::size_t i = 0; i < features.size(); ++i) {
@@ -332,9 +339,9 @@ Status Schema::validate() const {
     }
     if (!feature.transforms.empty()) HEADRACE_RETURN_IF_ERROR(compile_transforms(feature).status());
     if (!names.insert(feature.name).second) return refuse(feature, "the name is there twice");
-    if (std::find(of_rows.begin(), of_rows.end(), feature.name) != of_rows.end()) {
-      return refuse(feature, "the name is taken by a column of " +
-                                 std::string(feature.name == "_index" ? "enumerate()" : "origin=True"));
+    if (std::any_of(of_rows.begin(), of_rows.end(),
+                    [&feature](const RowColumn& column) { return column.name == feature.name; })) {
+      return refuse(feature, "the name is taken by a column of " + step_of(feature.name));
     }
     if (feature.kind == FeatureKind::kListLength) continue;
     HEADRACE_RETURN_IF_ERROR((feature.feature_list ? list_uses : uses).add(feature));

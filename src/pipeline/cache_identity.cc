@@ -17,8 +17,8 @@ namespace {
 class SchemaHash {
  public:
   explicit SchemaHash(const Schema& schema) {
-    const auto& [features, origin, index, sequence] = schema;
-    add_all(features, origin, index, sequence);
+    const auto& [features, origin, index, mask, sequence] = schema;
+    add_all(features, origin, index, mask, sequence);
   }
   std::string hex() const { return hash_.hex(); }
 
@@ -42,7 +42,7 @@ class SchemaHash {
   template <class... Ts>
   void add(const std::variant<Ts...>& value) {
     hash_.add(value.index());
-    std::visit([this](const auto& one) { add(one); }, value);
+    std::visit([this](const auto& one) { this->add(one); }, value);
   }
 
   void add(std::monostate) {}
@@ -138,9 +138,12 @@ class SchemaHash {
 
 }  // namespace
 
-std::string cache_identity(const std::shared_ptr<const Op>& last, const ShardList& shards, int replicas) {
-  std::string text = "files " + shards_identity(shards) + ", features " + SchemaHash(*parsed_schema(last)).hex() +
-                     ", replicas " + std::to_string(replicas);
+std::string cache_identity(const std::shared_ptr<const Op>& last, const ShardList& shards) {
+  std::string text =
+      "files " + shards_identity(shards) + ", features " + SchemaHash(*parsed_schema(last)).hex() + ", replicas";
+  const ReplicaPlan plan = replica_plan(last);
+  for (const std::int64_t weight : plan.weights) text += " " + std::to_string(weight);
+  text += " from " + std::to_string(plan.first) + " on " + std::to_string(plan.count());
   for (const Op* op : ops_in_order(last)) {
     if (std::holds_alternative<CacheOp>(op->arguments)) break;
     if (std::holds_alternative<ParseOp>(op->arguments) || std::holds_alternative<CardinalityOp>(op->arguments))

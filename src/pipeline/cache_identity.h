@@ -10,6 +10,6 @@ namespace headrace {
 
 /// Files (names and sizes), steps and features before the cache() of `last`, and the shares that a batch is cut into. Functions
 /// of map() count by their names.
-std::string cache_identity(const std::shared_ptr<const Op>& last, const ShardList& shards, int replicas);
+std::string cache_identity(const std::shared_ptr<const Op>& last, const ShardList& shards);
 
 }  // namespace headrace

@@ -8,26 +8,16 @@
 #include "pipeline/assignment.h"
 #include "pipeline/cache_store.h"
 #include "pipeline/cardinality.h"
+#include "pipeline/check_arguments.h"
 #include "pipeline/dataset_builder.h"
 #include "pipeline/op.h"
 #include "pipeline/open.h"
 #include "pipeline/open_sources.h"
 #include "pipeline/padded_batch.h"
 #include "pipeline/source_files.h"
-#include "replica/plan.h"
 
 namespace headrace {
-
 namespace {
-
-// The feeds of CUDA devices run ahead of who reads them by depth + 2 batches, and positions are kept of the last 64.
-constexpr int kMostDeviceDepth = 40;
-
-Status at_least(const char* op, const char* name, std::int64_t value, std::int64_t minimum) {
-  if (value >= minimum) return {};
-  return invalid_argument(std::string(op) + "(): " + name + "=" + std::to_string(value) +
-                          " must be >= " + std::to_string(minimum));
-}
 
 Status first_failure(std::initializer_list<Status> checks) {
   for (const Status& check : checks) {
@@ -87,13 +77,6 @@ Status check_buckets(const BucketOptions& options, const ReadOptions& read) {
     return invalid_argument(std::string(kOp) + "on_mismatch=\"skip\" fills the gaps of batch() alone");
   }
   return {};
-}
-
-std::vector<std::int64_t> batch_sizes(const std::shared_ptr<const Op>& last) {
-  const Op* op = batching_op(last);
-  if (op == nullptr) return {};
-  if (const auto* bucket = std::get_if<BucketOp>(&op->arguments)) return bucket->options.sizes;
-  return {std::get<BatchOp>(op->arguments).options.size};
 }
 
 // What padded_batch() asks of the parse() behind it, or null.
@@ -223,31 +206,6 @@ Dataset Dataset::map(MapOptions options) const {
   return DatasetBuilder::extend(*this, std::move(check), MapOp{std::move(options)});
 }
 
-Dataset Dataset::prefetch_to_device(const DeviceOptions& options) const {
-  Status check = at_least("prefetch_to_device", "depth", options.depth, 1);
-  std::vector<Device> devices;
-  bool has_cuda = false;
-  if (check.ok() && options.devices.empty()) check = invalid_argument("prefetch_to_device(): devices is empty");
-  for (const std::string& name : options.devices) {
-    if (!check.ok()) break;
-    Result<Device> device = parse_device(name);
-    if (!device.ok()) {
-      check = device.status();
-    } else {
-      has_cuda |= device->kind == DeviceKind::kCuda;
-      devices.push_back(std::move(*device));
-    }
-  }
-  if (check.ok() && has_cuda && options.depth > kMostDeviceDepth) {
-    check = invalid_argument("prefetch_to_device(): depth=" + std::to_string(options.depth) + " must be at most " +
-                             std::to_string(kMostDeviceDepth) + " with CUDA devices");
-  }
-  for (const std::int64_t size : batch_sizes(op_)) {
-    if (check.ok()) check = check_global_batch(size, static_cast<int>(devices.size()));
-  }
-  return DatasetBuilder::extend(*this, std::move(check), DeviceOp{options, std::move(devices)});
-}
-
 Dataset Dataset::resident(const ResidentOptions& options) const {
   Status check = first_failure({at_least("resident", "batches", options.batches, 1),
                                 at_least("resident", "count", options.count.value_or(-1), -1)});
@@ -266,6 +224,13 @@ std::vector<OpDescription> Dataset::ops() const {
 }
 
 std::optional<Schema> Dataset::schema() const { return parsed_schema(op_); }
+
+bool Dataset::drops_remainder() const {
+  const Op* op = batching_op(op_);
+  if (op == nullptr) return false;
+  const auto* bucket = std::get_if<BucketOp>(&op->arguments);
+  return bucket != nullptr ? bucket->options.drop_remainder : std::get<BatchOp>(op->arguments).options.drop_remainder;
+}
 
 std::optional<std::int64_t> Dataset::cardinality() const { return stream_elements(op_, *shared_); }
 

@@ -5,31 +5,19 @@
 
 #include <algorithm>
 
+#include "headrace/no_memory.h"
 #include "pipeline/cached_job.h"
 #include "pipeline/late_rows.h"
 #include "pipeline/locate.h"
-#include "replica/plan.h"
 #include "runtime/clock.h"
 #include "runtime/stall.h"
 
 namespace headrace {
 namespace {
 
-// A task this long is worth its hand-over (about 5 us) and still lets several threads share one batch.
-constexpr std::int64_t kTaskNs = 150'000;
-constexpr std::int64_t kLeastTaskBytes = std::int64_t{64} << 10;
-
 std::int64_t thread_id() {
   static thread_local const std::int64_t id = syscall(SYS_gettid);
   return id;
-}
-
-std::int64_t payload_bytes(const RecordBatch& records) {
-  std::int64_t bytes = 0;
-  for (const RecordRun& run : records.runs) {
-    for (std::uint32_t i = 0; i < run.count; ++i) bytes += run.block->records[run.first + i].length;
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -42,10 +30,7 @@ Executor::Executor(const ExecutorParts& parts)
 
 Executor::~Executor() {
   stop();
-  MutexLock lock(mutex_);
-  for (const auto& batch : in_flight_) {
-    if (batch->state == InFlightState::kParsing && !batch->pin) parts_.blocks->release(batch->records.runs);
-  }
+  drop_batches();
 }
 
 void Executor::start() {
@@ -57,7 +42,26 @@ void Executor::stop() {
   sequencer_.join();
 }
 
+void Executor::drop_batches() {
+  MutexLock lock(mutex_);
+  for (const auto& batch : in_flight_) {
+    if (batch->state == InFlightState::kParsing && !batch->pin) parts_.blocks->release(batch->records.runs);
+  }
+  in_flight_.clear();
+  asked_about_ = nullptr;
+  ready_bytes_.store(0, std::memory_order_relaxed);
+}
+
 void Executor::run_sequencer() {
+  const Status done = or_no_memory([this]() -> Status {
+    const std::optional<Status> end = cut_all_batches();
+    if (end) finish_stream(*end);
+    return {};
+  });
+  if (!done.ok()) give_up(done);
+}
+
+std::optional<Status> Executor::cut_all_batches() {
   const std::stop_token stop = stop_.get_token();
   while (wait_for_room()) {
     parts_.settle();
@@ -67,8 +71,8 @@ void Executor::run_sequencer() {
     const std::int64_t waited_ns = std::exchange(waited_ns_, 0);
     parts_.order->busy_ns.fetch_add(end_ns - begin_ns - waited_ns, std::memory_order_relaxed);
     parts_.order->blocked_ns.fetch_add(waited_ns, std::memory_order_relaxed);
-    if (!pulled.ok()) return finish_stream(pulled.status());
-    if (!*pulled) return finish_stream({});
+    if (!pulled.ok()) return pulled.status();
+    if (!*pulled) return Status();
     RecordBatch& records = **pulled;
     records.number = next_number_;
     if (!is_for_cache_alone(records)) ++next_number_;
@@ -81,25 +85,53 @@ void Executor::run_sequencer() {
       start_parse(std::move(records));
     }
   }
+  return std::nullopt;
+}
+
+void Executor::give_up(const Status& failure) {
+  parts_.blocks->stop_recycling();
+  {
+    MutexLock lock(mutex_);
+    if (!failure_) failure_ = failure;
+  }
+  ready_.notify_all();
 }
 
 bool Executor::wait_for_room() {
   const ProbeTimer timer(parts_.order->blocked_ns);
-  MutexLock lock(mutex_);
-  const auto has_room = [this]() HEADRACE_REQUIRES(mutex_) {
-    return in_flight_.empty() || (static_cast<int>(in_flight_.size()) < parts_.max_in_flight && has_memory());
-  };
-  return room_.wait(mutex_, stop_.get_token(), has_room) && !stop_.stop_requested();
+  {
+    MutexLock lock(mutex_);
+    const auto has_room = [this]() HEADRACE_REQUIRES(mutex_) {
+      return in_flight_.empty() || (static_cast<int>(in_flight_.size()) < parts_.max_in_flight && has_memory());
+    };
+    if (!room_.wait(mutex_, stop_.get_token(), has_room) || stop_.stop_requested()) return false;
+  }
+  if (parts_.memory_bytes > 0) drop_free_buffers();
+  return true;
 }
 
 bool Executor::has_memory() const {
   if (parts_.memory_bytes == 0) return true;
-  if (last_bytes_ < 0) return false;  // how much the first one takes is not known yet
+  if (most_bytes_ < 0) return false;  // how much the first one takes is not known yet
   const auto parsing = std::count_if(in_flight_.begin(), in_flight_.end(), [](const std::shared_ptr<InFlight>& batch) {
     return batch->state == InFlightState::kParsing;
   });
+  const std::int64_t records = std::max(parts_.blocks->bytes_in_use(), parts_.blocks->budget());
   const std::int64_t cached = parts_.cache != nullptr ? parts_.cache->memory_bytes() : 0;
-  return cached + parts_.blocks->bytes_in_use() + ready_bytes() + parsing * last_bytes_ < parts_.memory_bytes;
+  return cached + records + ready_bytes() + (parsing + 1 + parts_.kept_batches) * most_bytes_ <= parts_.memory_bytes;
+}
+
+void Executor::drop_free_buffers() const {
+  const std::int64_t records = std::max(parts_.blocks->bytes_in_use(), parts_.blocks->budget());
+  const std::int64_t buffers = parts_.buffers->bytes_in_use() + parts_.buffers->bytes_free();
+  if (records + buffers > parts_.memory_bytes) parts_.buffers->drop_free();
+}
+
+void Executor::divide_memory(std::int64_t batch_bytes) {
+  if (batch_bytes <= most_bytes_ || parts_.memory_bytes == 0) return;
+  most_bytes_ = batch_bytes;
+  const std::int64_t left = parts_.memory_bytes - (1 + parts_.kept_batches) * most_bytes_;
+  parts_.blocks->set_budget(std::max<std::int64_t>(1, std::min(left, parts_.memory_bytes / 2)));
 }
 
 void Executor::finish_stream(Status failure) {
@@ -126,8 +158,8 @@ std::shared_ptr<InFlight> Executor::prepare(RecordBatch records, bool is_asked_a
   if (parts_.pins_records) {
     batch->pin = parts_.blocks->pin(is_asked_about ? std::vector<RecordRun>() : batch->records.runs);
   }
-  if (has_late_rows(batch->records)) batch->late.emplace(batch->records, parts_.loader, parts_.blocks);
-  ParseInput input = parse_input(*batch, batch->rows);
+  ParseInput input = parse_input(batch.get(), batch->rows);
+  batch->parsed_rows = std::ssize(input.rows);
   input.finds_all_misfits = is_asked_about;
   batch->job = parts_.parser->begin(std::move(input), rows_per_task(batch->records));
   return batch;
@@ -142,36 +174,12 @@ void Executor::start_parse(RecordBatch records) {
   submit_tasks(batch);
 }
 
-ParseInput Executor::parse_input(InFlight& batch, std::int64_t rows) const {
-  ParseInput input;
-  input.pin = batch.pin;
-  if (batch.late) input.loader = &*batch.late;
-  input.rows.reserve(static_cast<std::size_t>(rows));
-  for (const RecordRun& run : batch.records.runs) {
-    for (std::uint32_t i = 0; i < run.count && static_cast<std::int64_t>(input.rows.size()) < rows; ++i) {
-      input.rows.push_back(run.block->payload(run.first + i));
-      if (!parts_.origin) continue;
-      const RecordId id = record_id(run, i);
-      input.origins.push_back({id.shard, static_cast<std::int64_t>(id.ordinal)});
-    }
-  }
-  input.numbers = batch.records.numbers;
-  input.replica_rows = split_rows(rows, parts_.replicas);
-  if (parts_.draws) input.row_keys = row_keys(*parts_.draws, batch.records, rows);
-  return input;
-}
-
-std::int64_t Executor::rows_per_task(const RecordBatch& records) const {
-  const std::int64_t worth = kTaskNs / std::max<std::int64_t>(1, ns_per_row_.load(std::memory_order_relaxed));
-  // Of small records, a few that took long are chance: only large ones get tasks of less than 64 rows.
-  const std::int64_t bytes = std::max<std::int64_t>(1, payload_bytes(records));
-  const std::int64_t least = std::clamp<std::int64_t>(kLeastTaskBytes * records.rows / bytes, 1, 64);
-  return std::clamp(worth, least, std::max(least, records.rows));
-}
-
 void Executor::submit_tasks(const std::shared_ptr<InFlight>& batch) {
   const int tasks = batch->job->tasks();
-  if (tasks == 0) return parsed(batch.get());
+  if (tasks == 0) {  // no rows here: there is no phase behind this one
+    batch->job->finish_phase();
+    return parsed(batch.get());
+  }
   batch->tasks_left.store(tasks, std::memory_order_relaxed);
   const std::int64_t ahead = batch->records.number - delivered_.load(std::memory_order_relaxed);
   const auto priority = static_cast<TaskPriority>(std::max<std::int64_t>(0, ahead));
@@ -213,6 +221,7 @@ Result<std::vector<Slice>> Executor::take_mapped(ParseJob* job, const RecordBatc
   Result<std::vector<Slice>> slices = job->take();
   if (!slices.ok()) return slices;
   if (!is_cached(records)) {
+    keep_local(&*slices);
     HEADRACE_RETURN_IF_ERROR(parts_.maps->apply(&*slices));
     if (records.cache && !partial) HEADRACE_RETURN_IF_ERROR(parts_.cache->keep(records, *slices));
   }
@@ -227,14 +236,15 @@ void Executor::complete(InFlight* batch) {
   if (slices.ok()) {
     batch->slices = std::move(*slices);
   } else {
-    batch->failure = locate(slices.status(), batch->records, *parts_.shards);
-    const std::int64_t good_rows = std::max<std::int64_t>(0, slices.status().where().row);
+    const Status failure = in_global_batch(slices.status(), *batch);
+    batch->failure = locate(failure, batch->records, *parts_.shards);
+    const std::int64_t good_rows = std::max<std::int64_t>(0, failure.where().row);
     batch->rows = 0;
     if (good_rows > 0 && parts_.drop_remainder) {
       batch->failure = withhold(batch->failure, good_rows);
     } else if (good_rows > 0) {
       // Rare: the rows in front of the bad one are parsed once more, here, as a batch of their own.
-      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(*batch, good_rows), good_rows);
+      const std::unique_ptr<ParseJob> job = parts_.parser->begin(parse_input(batch, good_rows), good_rows);
       do {
         for (int task = 0; task < job->tasks(); ++task) job->run(task);
       } while (job->finish_phase());
@@ -247,27 +257,35 @@ void Executor::complete(InFlight* batch) {
       }
     }
   }
-  if (!is_cached(batch->records)) parts_.parse->add(batch->rows, payload_bytes(batch->records));
-  if (batch->records.rows > 0 && !is_cached(batch->records)) {
-    const std::int64_t measured = batch->parse_ns.load(std::memory_order_relaxed) / batch->records.rows;
+  if (!is_cached(batch->records)) count_parsed(*batch);
+  if (batch->parsed_rows > 0) {
+    const std::int64_t measured = batch->parse_ns.load(std::memory_order_relaxed) / batch->parsed_rows;
     ns_per_row_.store((3 * ns_per_row_.load(std::memory_order_relaxed) + measured) / 4, std::memory_order_relaxed);
   }
   if (batch->pin && batch->late) batch->pin->add(batch->late->take_kept());
+  batch->bytes = column_bytes(batch->slices);
+  // Columns of views hold their records with them.
+  const std::int64_t held_bytes = batch->bytes + (batch->pin ? payload_bytes(batch->records) : 0);
+  if (batch->records.number == parts_.first_number && batch->failure.ok()) {
+    batch->failure = parts_.check_memory(held_bytes);
+    if (!batch->failure.ok()) {
+      batch->slices.clear();
+      batch->rows = batch->bytes = 0;
+    }
+  }
   batch->job.reset();
   batch->late.reset();
   if (!batch->pin) parts_.blocks->release(batch->records.runs);
-  const std::int64_t parsed_bytes = column_bytes(batch->slices);
   if (is_for_cache_alone(batch->records)) {
     batch->slices.clear();
-    batch->rows = 0;
+    batch->rows = batch->bytes = 0;
   }
-  batch->bytes = column_bytes(batch->slices);
   ready_bytes_.fetch_add(batch->bytes, std::memory_order_relaxed);
   bool is_next = false;
   {
     MutexLock lock(mutex_);
     batch->state = InFlightState::kReady;
-    last_bytes_ = parsed_bytes;
+    divide_memory(held_bytes);
     is_next = in_flight_.front().get() == batch;
   }
   if (is_next) ready_.notify_all();
@@ -339,14 +357,8 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   out.state = std::move(batch->records.state);
   const std::int64_t epochs_before = batch->records.cache ? batch->records.cache->epochs_before : 0;
   out.batch = {number, batch->records.epoch + epochs_before, batch->rows, std::move(batch->slices)};
-  if (number == parts_.first_number) {
-    const Status enough = parts_.check_memory(batch->bytes);
-    if (!enough.ok()) {
-      MutexLock lock(mutex_);
-      failure_ = enough;
-      *delivery = enough;
-      return Wait::kReady;
-    }
+  if (!out.batch.replicas.empty()) {
+    out.batch.first_row = rows_before(parts_.replicas, out.batch.global_rows, out.batch.replicas.front().rows);
   }
   *delivery = std::optional<Delivery>(std::move(out));
   return Wait::kReady;

@@ -6,9 +6,9 @@ namespace headrace {
 namespace {
 
 constexpr const char* kWorkingOrder =
-    "TFRecordDataset -> interleave -> {shard, take, skip, filter, repeat, shuffle, concatenate} -> enumerate -> batch "
-    "-> "
-    "unbatch and again, or parse -> {map, take, skip, repeat, enumerate, cache} -> prefetch_to_device";
+    "TFRecordDataset -> interleave -> {shard, take, skip, filter, repeat, shuffle, concatenate} -> enumerate -> batch, "
+    "padded_batch or bucket_by_sequence_length -> unbatch and again, or parse -> {map, take, skip, repeat, enumerate, "
+    "cache} -> resident -> prefetch_to_device";
 
 Status refuse(const Op& next, const std::string& reason) {
   return invalid_argument(op_name(next) + "() " + reason + "; the order that works: " + kWorkingOrder);

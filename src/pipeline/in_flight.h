@@ -26,7 +26,8 @@ struct InFlight {
   std::shared_ptr<RecordPin> pin;  ///< null when nothing of the batch points into its records
   std::optional<LateRows> late;    ///< of records that were only located
   std::unique_ptr<ParseJob> job;
-  bool is_asked_about = false;  ///< the sequencer waits for its parse; see Executor::find_misfits()
+  std::int64_t parsed_rows = 0;  ///< by the job; 0 when it does not parse
+  bool is_asked_about = false;   ///< the sequencer waits for its parse; see Executor::find_misfits()
   std::atomic<int> tasks_left{0};
   std::atomic<std::int64_t> parse_ns{0};
 

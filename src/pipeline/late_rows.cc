@@ -13,16 +13,27 @@ thread_local std::int64_t loading_ns = 0;
 
 }  // namespace
 
-LateRows::LateRows(const RecordBatch& records, RecordLoader* loader, BlockPool* blocks)
+LateRows::LateRows(const RecordBatch& records, const RowsHere& here, RecordLoader* loader, BlockPool* blocks)
     : loader_(loader), blocks_(blocks) {
-  rows_.reserve(static_cast<std::size_t>(records.rows));
+  std::vector<Row> rows;
+  rows.reserve(static_cast<std::size_t>(records.rows));
   for (const RecordRun& run : records.runs) {
-    const std::uint32_t file = file_of(run.block->shard);
-    for (std::uint32_t i = 0; i < run.count; ++i) rows_.push_back({run.block, run.first + i, file, nullptr});
+    for (std::uint32_t i = 0; i < run.count; ++i) rows.push_back({run.block, run.first + i, 0, nullptr});
   }
+  rows_ = here.pick(std::move(rows));
+  for (Row& row : rows_) row.file = file_of(row.block->shard);
 }
 
-LateRows::~LateRows() { blocks_->release(take_kept()); }
+LateRows::~LateRows() {
+  {
+    MutexLock lock(mutex_);
+    blocks_->release(rooms_);
+  }
+  for (const Row& row : rows_) {
+    const RecordRun kept{row.kept, 0, 1};
+    if (row.kept != nullptr) blocks_->release({&kept, 1});
+  }
+}
 
 Result<RecordBytes> LateRows::load(std::size_t row, RowMemory* memory) {
   const Row& wanted = rows_[row];

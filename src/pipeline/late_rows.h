@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "batch/record_batch.h"
+#include "pipeline/rows_here.h"
 #include "record/record_loader.h"
 #include "runtime/mutex.h"
 #include "shard/file.h"
@@ -15,7 +16,8 @@ namespace headrace {
 class LateRows final : public RowLoader {
  public:
   /// `loader`, `blocks` and the records of the batch outlive it.
-  LateRows(const RecordBatch& records, RecordLoader* loader, BlockPool* blocks);
+  /// The rows of `here`, of a batch whose first records it counts.
+  LateRows(const RecordBatch& records, const RowsHere& here, RecordLoader* loader, BlockPool* blocks);
   ~LateRows() override;
 
   Result<RecordBytes> load(std::size_t row, RowMemory* memory) override;

@@ -28,6 +28,14 @@ Status withhold(const Status& failure, std::int64_t rows) {
           failure.where()};
 }
 
+std::int64_t payload_bytes(const RecordBatch& records) {
+  std::int64_t bytes = 0;
+  for (const RecordRun& run : records.runs) {
+    for (std::uint32_t i = 0; i < run.count; ++i) bytes += run.block->records[run.first + i].length;
+  }
+  return bytes;
+}
+
 std::int64_t column_bytes(const std::vector<Slice>& slices) {
   std::int64_t bytes = 0;
   for (const Slice& slice : slices) {

@@ -17,6 +17,9 @@ Status locate(const Status& failure, const RecordBatch& records, const ShardList
 /// The failure, whose text now says that `rows` good rows in front of it were not delivered.
 Status withhold(const Status& failure, std::int64_t rows);
 
+/// Bytes of all records.
+std::int64_t payload_bytes(const RecordBatch& records);
+
 /// Bytes of all columns.
 std::int64_t column_bytes(const std::vector<Slice>& slices);
 

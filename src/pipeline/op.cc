@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 namespace headrace {
 namespace {
@@ -81,6 +82,14 @@ std::string op_name(const Op& op) {
   return kNames[op.arguments.index()];
 }
 
+// Nothing where all are equal, which is the usual case.
+std::string weights_text(const std::vector<std::int64_t>& weights) {
+  if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end()) return "";
+  std::string text;
+  for (const std::int64_t weight : weights) text += (text.empty() ? ",weights=" : ":") + std::to_string(weight);
+  return text;
+}
+
 std::string op_arguments(const Op& op) {
   return std::visit(
       Overloaded{
@@ -125,7 +134,12 @@ std::string op_arguments(const Op& op) {
           [](const DeviceOp& device) {
             std::string names;
             for (const Device& d : device.devices) names += (names.empty() ? "" : ",") + d.name;
-            return names + "," + field("depth", device.options.depth);
+            std::string text = names + "," + field("depth", device.options.depth);
+            if (device.options.remainder == Remainder::kPad) text += ",remainder=pad";
+            if (const auto& local = device.options.local) {
+              text += ",local=" + std::to_string(local->first) + "+" + std::to_string(local->count);
+            }
+            return text + weights_text(device.options.weights);
           },
           [](const ResidentOp& resident) {
             return join({field("batches", resident.batches), field("count", resident.count)});
@@ -179,11 +193,35 @@ const Op* batching_op(const std::shared_ptr<const Op>& last) {
   return nullptr;
 }
 
+std::shared_ptr<const Op> dropping_remainder(const std::shared_ptr<const Op>& last) {
+  Op changed = *last;
+  if (auto* batch = std::get_if<BatchOp>(&changed.arguments)) {
+    batch->options.drop_remainder = true;
+  } else if (auto* bucket = std::get_if<BucketOp>(&changed.arguments)) {
+    bucket->options.drop_remainder = true;
+  } else {
+    changed.input = dropping_remainder(last->input);
+  }
+  return std::make_shared<const Op>(std::move(changed));
+}
+
+ReplicaPlan replica_plan(const std::shared_ptr<const Op>& last) {
+  const auto* device = find_op<DeviceOp>(last);
+  if (device == nullptr) return {};
+  ReplicaPlan plan{.weights = device->options.weights, .pads = device->options.remainder == Remainder::kPad};
+  if (const auto& local = device->options.local) {
+    plan.first = static_cast<std::size_t>(local->first);
+    plan.local = static_cast<std::size_t>(local->count);
+  }
+  return plan;
+}
+
 std::optional<Schema> parsed_schema(const std::shared_ptr<const Op>& last) {
   const auto* parse = find_op<ParseOp>(last);
   if (parse == nullptr) return std::nullopt;
   Schema schema = parse->schema;
   schema.index |= find_op<EnumerateOp>(last) != nullptr;
+  schema.mask = replica_plan(last).pads;
   return schema;
 }
 

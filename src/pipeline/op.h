@@ -9,6 +9,7 @@
 
 #include "headrace/dataset.h"
 #include "headrace/device.h"
+#include "replica/plan.h"
 #include "shard/file_list.h"
 
 namespace headrace {
@@ -52,8 +53,8 @@ struct MapOp {
   MapOptions options;
 };
 struct DeviceOp {
-  DeviceOptions options;
-  std::vector<Device> devices;
+  DeviceOptions options;        ///< with a weight for each device
+  std::vector<Device> devices;  ///< of this process
 };
 struct ResidentOp {
   std::int64_t batches;
@@ -127,6 +128,12 @@ const T* find_op(const std::shared_ptr<const Op>& last) {
 /// The step that makes the batches, or null where the elements are records: of several, with unbatch() between them, the last.
 const Op* batching_op(const std::shared_ptr<const Op>& last);
 inline bool is_batched(const std::shared_ptr<const Op>& last) { return batching_op(last) != nullptr; }
+
+/// The same steps, whose batches are all full: drop_remainder at batching_op(), which there is.
+std::shared_ptr<const Op> dropping_remainder(const std::shared_ptr<const Op>& last);
+
+/// How batches are shared out; to one replica without prefetch_to_device().
+ReplicaPlan replica_plan(const std::shared_ptr<const Op>& last);
 
 /// What parse() makes of the records, with the columns that other steps add; nothing before parse().
 std::optional<Schema> parsed_schema(const std::shared_ptr<const Op>& last);

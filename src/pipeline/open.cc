@@ -1,8 +1,10 @@
 #include "pipeline/open.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/environment.h"
+#include "headrace/no_memory.h"
 #include "pipeline/cache_identity.h"
 #include "pipeline/cardinality.h"
 #include "pipeline/epoch_counter.h"
@@ -49,7 +51,12 @@ Result<std::shared_ptr<Pipeline::Impl>> Pipeline::Impl::open(const std::shared_p
                                                              const std::shared_ptr<Dataset::Shared>& shared,
                                                              const std::optional<Position>& position) {
   std::shared_ptr<Impl> impl(new Impl(op, shared));
-  HEADRACE_RETURN_IF_ERROR(impl->start(position));
+  try {
+    HEADRACE_RETURN_IF_ERROR(impl->start(position));
+  } catch (const std::bad_alloc&) {
+    impl->blocks_.stop_recycling();
+    throw;
+  }
   return impl;
 }
 
@@ -57,12 +64,14 @@ Status Pipeline::Impl::make_threads() {
   const ReadOptions& options = read();
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<int> from_environment, environment_threads());
   threads_ = options.num_threads.value_or(from_environment.value_or(cpu_budget()));
+  follows_cpus_ = !options.num_threads && !from_environment;
   HEADRACE_ASSIGN_OR_RETURN(const std::optional<std::int64_t> limit, environment_memory_limit());
   memory_bytes_ = options.memory_bytes.value_or(limit.value_or(0));
   HEADRACE_ASSIGN_OR_RETURN(stall_seconds_, environment_stall_seconds());
-  work_ = std::make_unique<TaskGroup>(WorkerPool::shared(threads_), threads_);
+  const auto give_up = [this] { executor_->give_up(no_memory()); };
+  work_ = std::make_unique<TaskGroup>(WorkerPool::shared(threads_), threads_, give_up);
   const auto io_pool = WorkerPool::shared_io();
-  io_ = std::make_unique<TaskGroup>(io_pool, io_pool->threads());
+  io_ = std::make_unique<TaskGroup>(io_pool, io_pool->threads(), give_up);
   return {};
 }
 
@@ -97,7 +106,7 @@ Status Pipeline::Impl::open_cache(std::int64_t budget) {
                                           .batches = stream_elements(op->input, *shared_),
                                           .probe = page_->add_stage("cache")};
     HEADRACE_ASSIGN_OR_RETURN(
-        cache_, PipelineCache::open(cache->store, cache_identity(op_, *sources_.shards, replicas_), buffers_, options));
+        cache_, PipelineCache::open(cache->store, cache_identity(op_, *sources_.shards), buffers_, options));
   }
   return {};
 }
@@ -115,7 +124,6 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
         });
   }
   if (position) HEADRACE_RETURN_IF_ERROR(check_resident());
-  // Half of a limited budget is for record blocks, the rest for batches (docs/design/memory_grants.md).
   const RecordMap* const map = sources_.each.front().map.get();
   HEADRACE_RETURN_IF_ERROR(count_map_memory());
   const std::int64_t budget = memory_bytes_ == 0 ? 0 : memory_bytes_ - map_bytes_;
@@ -144,17 +152,71 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   context.warnings = &warnings_;
   context.wait = &read_wait_;
   context.probe = parts.read;
+  read_probe_ = parts.read;
   context.inflate = &inflate_probes_;
   context.lengths = std::make_shared<KnownLengths>();
   loader_ = std::make_unique<RecordLoader>(sources_.shards, read().verify, map != nullptr);
   context.loader = loader_.get();
+  if (memory_bytes_ > 0) {
+    blocks_.set_budget(1);  // nothing is read ahead until a batch is measured
+    context.check_memory = [this]() -> Status {
+      Status enough = check_gathered_memory();
+      if (enough.ok()) return enough;
+      executor_->give_up(enough);  // what was gathered is not delivered before it
+      return cancelled("stopped for want of memory");
+    };
+  }
+  for (const OpenSource& source : sources_.each) {
+    open_shards_ += std::min<std::int64_t>(source.options.cycle_length + source.options.shards_ahead,
+                                           std::ssize(sources_.shards->files));
+  }
   stage_ = wire_stages(
-      op_, context, sources_, budget / 2,
+      op_, context, sources_,
       [this](const RecordBatch& records, const std::stop_token& stop) {
         return executor_->find_misfits(records, stop);
       },
       cache_.get());
 
+  const Op* batching = batching_op(op_);
+  const auto* batch = batching != nullptr ? std::get_if<BatchOp>(&batching->arguments) : nullptr;
+  parts.stage = stage_.get();
+  parts.parser = parser_.get();
+  parts.blocks = &blocks_;
+  parts.buffers = buffers_.get();
+  parts.work = work_.get();
+  parts.shards = sources_.shards.get();
+  parts.read_wait = &read_wait_;
+  parts.warnings = &warnings_;
+  parts.trace = &trace_;
+  parts.cache = cache_.get();
+  parts.loader = loader_.get();
+  parts.maps = maps_.get();
+  parts.replicas = replica_plan(op_);
+  parts.parses_all = read().on_mismatch == OnMismatch::kSkip;
+  parts.origin = schema && schema->origin;
+  parts.pins_records = schema && schema->has_views();
+  if (schema && draws_numbers(*schema)) {
+    const auto* shuffle = find_op<ShuffleOp>(op_);
+    parts.draws.emplace();
+    if (shuffle != nullptr) parts.draws->seed = static_cast<std::uint64_t>(shuffle->options.seed.value_or(0));
+    parts.draws->mixes_epochs = (shuffle != nullptr && shuffle->options.mix_epochs) || mixes_epochs(sources_);
+  }
+  parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
+  parts.skipped = skipped_.get();
+  parts.max_in_flight = depth_ + std::max(2, threads_.load());
+  parts.first_number = position ? position->batches : 0;
+  parts.stall_seconds = stall_seconds_;
+  parts.memory_bytes = budget;
+  parts.kept_batches = depth_;
+  parts.settle = [this] {
+    settle_position();
+    if (follows_cpus_) follow_cpus();
+  };
+  parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
+  executor_ = std::make_unique<Executor>(parts);
+  make_feeds(parts.first_number);
+
+  // From here on there are tasks, whose failures the executor gets.
   {
     MutexLock lock(position_mutex_);
     epoch_ = position ? position->epoch : shared_->next_epoch.load();
@@ -166,39 +228,6 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
   } else {
     stage_->begin_epoch(static_cast<std::uint64_t>(shared_->next_epoch.load()));
   }
-
-  const Op* batching = batching_op(op_);
-  const auto* batch = batching != nullptr ? std::get_if<BatchOp>(&batching->arguments) : nullptr;
-  parts.stage = stage_.get();
-  parts.parser = parser_.get();
-  parts.blocks = &blocks_;
-  parts.work = work_.get();
-  parts.shards = sources_.shards.get();
-  parts.read_wait = &read_wait_;
-  parts.warnings = &warnings_;
-  parts.trace = &trace_;
-  parts.cache = cache_.get();
-  parts.loader = loader_.get();
-  parts.maps = maps_.get();
-  parts.replicas = replicas_;
-  parts.origin = schema && schema->origin;
-  parts.pins_records = schema && schema->has_views();
-  if (schema && draws_numbers(*schema)) {
-    const auto* shuffle = find_op<ShuffleOp>(op_);
-    parts.draws.emplace();
-    if (shuffle != nullptr) parts.draws->seed = static_cast<std::uint64_t>(shuffle->options.seed.value_or(0));
-    parts.draws->mixes_epochs = (shuffle != nullptr && shuffle->options.mix_epochs) || mixes_epochs(sources_);
-  }
-  parts.drop_remainder = batch != nullptr && batch->options.drop_remainder;
-  parts.skipped = skipped_.get();
-  parts.max_in_flight = depth_ + std::max(2, threads_);
-  parts.first_number = position ? position->batches : 0;
-  parts.stall_seconds = stall_seconds_;
-  parts.memory_bytes = budget;
-  parts.settle = [this] { settle_position(); };
-  parts.check_memory = [this](std::int64_t bytes) { return check_memory(bytes); };
-  executor_ = std::make_unique<Executor>(parts);
-  make_feeds(parts.first_number);
   executor_->start();
   return {};
 }

@@ -1,10 +1,14 @@
 #include "headrace/pipeline.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "headrace/no_memory.h"
 #include "pipeline/cardinality.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
+#include "runtime/clock.h"
+#include "runtime/cpu_budget.h"
 #include "runtime/page_report.h"
 
 namespace headrace {
@@ -12,6 +16,12 @@ namespace {
 
 // Between two slices of a wait the executor and the feeds look whether it is time for a warning.
 constexpr std::chrono::milliseconds kWaitSlice{1000};
+// So often one looks at the CPUs: reading a few small files, 50 us.
+constexpr std::int64_t kLookNs = 1'000'000'000;
+// So much is gathered for the first batch under any budget: it tells the number needed better than an estimate.
+constexpr std::int64_t kGatheredUnasked = std::int64_t{16} << 20;
+// Of a shard, one block is handed out, one waits and one is read, at most.
+constexpr std::int64_t kBlocksByChance = 3;
 
 }  // namespace
 
@@ -34,18 +44,34 @@ void Pipeline::Impl::close() {
   for (OpenSource& source : sources_.each) source.stop.request_stop();
   if (work_) work_->close();
   if (io_) io_->close();
+  // Reports and positions are still asked for; the data is not.
+  if (executor_) executor_->drop_batches();
+  stage_.reset();
+  blocks_.set_budget(1);
+  buffers_->drop_free();
   if (page_) page_->hide();
+}
+
+template <class Call, class Value>
+Wait Pipeline::Impl::or_give_up(const Call& wait, Result<std::optional<Value>>* value) {
+  const Result<Wait> waited = or_no_memory([&]() -> Result<Wait> { return wait(); });
+  if (waited.ok()) return *waited;
+  executor_->give_up(waited.status());
+  *value = waited.status();
+  return Wait::kReady;
 }
 
 Wait Pipeline::Impl::next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
   waits_->begin();
-  const Wait outcome = device_feeds_ ? device_feeds_->next_for(timeout, batch) : fetch_for(timeout, batch);
+  const Wait outcome = device_feeds_ ? or_give_up([&] { return device_feeds_->next_for(timeout, batch); }, batch)
+                                     : fetch_for(timeout, batch);
   if (outcome == Wait::kReady) waits_->end(batch->ok() && (*batch)->has_value());
   return outcome;
 }
 
 Wait Pipeline::Impl::fetch_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
-  return resident_ ? resident_->next_for(timeout, batch) : execute_for(timeout, batch);
+  return or_give_up([&] { return resident_ ? resident_->next_for(timeout, batch) : execute_for(timeout, batch); },
+                    batch);
 }
 
 Wait Pipeline::Impl::execute_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch) {
@@ -77,13 +103,27 @@ Wait Pipeline::Impl::next_slice_for(int replica, std::chrono::milliseconds timeo
     *slice = invalid_argument("replica=" + std::to_string(replica) + " must be below " + std::to_string(replicas_));
     return Wait::kReady;
   }
-  return device_feeds_ ? device_feeds_->next_slice_for(replica, timeout, slice)
-                       : feeds_->next_for(replica, timeout, slice);
+  return or_give_up(
+      [&] {
+        return device_feeds_ ? device_feeds_->next_slice_for(replica, timeout, slice)
+                             : feeds_->next_for(replica, timeout, slice);
+      },
+      slice);
 }
 
 void Pipeline::Impl::settle_position() {
   MutexLock lock(position_mutex_);
   journal_->settle();
+}
+
+void Pipeline::Impl::follow_cpus() {
+  const std::int64_t now = now_ns();
+  if (now < next_look_ns_) return;
+  next_look_ns_ = now + kLookNs;
+  const int cpus = cpu_budget();
+  if (cpus == threads_.exchange(cpus)) return;
+  WorkerPool::shared(cpus);  // which work_ keeps alive, grows
+  work_->set_max_running(cpus);
 }
 
 Status Pipeline::Impl::check_resident() const {
@@ -110,9 +150,34 @@ std::optional<std::int64_t> Pipeline::Impl::cardinality() const { return stream_
 
 Status Pipeline::Impl::check_memory(std::int64_t batch_bytes) const {
   if (memory_bytes_ == 0) return {};
-  const std::int64_t cached = cache_ != nullptr ? cache_->memory_bytes() : 0;
-  const std::int64_t smallest = cached + map_bytes_ + blocks_.bytes_in_use() + (depth_ + 1) * batch_bytes;
-  if (smallest <= memory_bytes_) return {};
+  const std::int64_t records = blocks_.bytes_in_use() + (cache_ != nullptr ? cache_->memory_bytes() : 0);
+  if (map_bytes_ + records + (depth_ + 1) * batch_bytes <= memory_bytes_) return {};
+  return too_little_memory(records, batch_bytes);
+}
+
+Status Pipeline::Impl::check_gathered_memory() const {
+  const bool is_over = blocks_.bytes_in_use() > std::max(memory_bytes_ - map_bytes_, kGatheredUnasked);
+  if (!is_over || executor_->has_cut()) return {};
+  std::int64_t gathered = 0;
+  std::int64_t batch = 1;
+  for (const Op* op : ops_in_order(op_)) {
+    if (const auto* shuffle = std::get_if<ShuffleOp>(&op->arguments)) gathered += shuffle->options.buffer_size;
+    if (const auto* cut = std::get_if<BatchOp>(&op->arguments)) batch = cut->options.size;
+  }
+  // What comes is taken to be like the `records` that were read, whose mean may be off by 3 / sqrt(records) where sizes are
+  // skewed; memory comes in sizes a fifth or less too large.
+  const auto records =
+      static_cast<double>(std::max<std::int64_t>(1, read_probe_->records.load(std::memory_order_relaxed)));
+  const auto bytes = static_cast<double>(read_probe_->bytes.load(std::memory_order_relaxed));
+  const double each = bytes / records * (1.2 + 3 / std::sqrt(records));
+  return too_little_memory(static_cast<std::int64_t>(each * static_cast<double>(gathered + batch)),
+                           static_cast<std::int64_t>(each * static_cast<double>(batch)));
+}
+
+Status Pipeline::Impl::too_little_memory(std::int64_t record_bytes, std::int64_t batch_bytes) const {
+  // When exactly a shard is read ahead is chance.
+  const std::int64_t chance = open_shards_ * (kBlocksByChance * blocks_.largest_bytes() + blocks_.largest_beside());
+  const std::int64_t smallest = map_bytes_ + record_bytes + chance + (depth_ + 1) * batch_bytes;
   return {StatusCode::kResourceExhausted,
           "memory_bytes=" + std::to_string(memory_bytes_) +
               " is too small for this pipeline: its open shards, its shuffle buffer and " + std::to_string(depth_ + 1) +

@@ -39,6 +39,7 @@ class Pipeline::Impl {
                                             const std::optional<Position>& position);
   ~Impl();
 
+  /// Also where the caller's thread finds no memory, the failure stays: the batch that was lost with it is not passed over.
   Wait next_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   Wait next_slice_for(int replica, std::chrono::milliseconds timeout, Result<std::optional<Slice>>* slice);
   Result<Position> position(int back) const;
@@ -55,6 +56,9 @@ class Pipeline::Impl {
   Status check_process() const;
 
  private:
+  /// wait(), or no_memory(), which then is the end of the stream.
+  template <class Call, class Value>
+  Wait or_give_up(const Call& wait, Result<std::optional<Value>>* value);
   Impl(std::shared_ptr<const Op> op, std::shared_ptr<Dataset::Shared> shared);
   Status start(const std::optional<Position>& position);
   Status open_devices();
@@ -69,8 +73,14 @@ class Pipeline::Impl {
   Status restore(const Position& position, const SourceContext& context);
   Wait execute_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   void settle_position();
+  /// As many tasks at once as there are CPUs now. The sequencer's thread.
+  void follow_cpus();
   void show_position() HEADRACE_REQUIRES(position_mutex_);
+  /// With the first batch, while its records are there.
   Status check_memory(std::int64_t batch_bytes) const;
+  /// While records are gathered for the first batch, of which there may be too many.
+  Status check_gathered_memory() const;
+  Status too_little_memory(std::int64_t record_bytes, std::int64_t batch_bytes) const;
 
   const std::shared_ptr<const Op> op_;
   const std::shared_ptr<Dataset::Shared> shared_;
@@ -78,18 +88,22 @@ class Pipeline::Impl {
 
   // set by start(), constant afterwards
   OpenSources sources_;
-  int threads_ = 1;
+  bool follows_cpus_ = false;  // nobody has set a number of threads
   int replicas_ = 1;
   int depth_ = 2;
   std::vector<DeviceTarget> targets_;  // empty when all devices are the host's; moved on by make_feeds()
   std::int64_t memory_bytes_ = 0;      // 0 = no limit
   std::int64_t map_bytes_ = 0;         // of it, for the maps of global shuffles
+  std::int64_t open_shards_ = 0;       // at once, at most
   double stall_seconds_ = 30;
 
   // own synchronisation
+  std::atomic<int> threads_{1};
+  std::int64_t next_look_ns_ = 0;  // at the CPUs; the sequencer's
   WarningLog warnings_;
   std::unique_ptr<SkipLog> skipped_;
   std::unique_ptr<StatusPage> page_;
+  const StageProbe* read_probe_ = nullptr;
   ReadWait read_wait_;
   InflateProbes inflate_probes_;
   TraceRing trace_;

@@ -17,11 +17,10 @@ namespace {
 // datasets first, so that saved positions do not depend on parse() and the like.
 class Wiring {
  public:
-  Wiring(const SourceContext& context, const OpenSources& sources, std::int64_t record_budget_bytes, bool skips_misfits,
-         FindMisfits find_misfits, BatchCache* cache)
+  Wiring(const SourceContext& context, const OpenSources& sources, bool skips_misfits, FindMisfits find_misfits,
+         BatchCache* cache)
       : context_(context),
         sources_(sources),
-        record_budget_bytes_(record_budget_bytes),
         skips_misfits_(skips_misfits),
         find_misfits_(std::move(find_misfits)),
         cache_(cache) {}
@@ -57,13 +56,11 @@ class Wiring {
     SourceContext context = context_;
     context.parts = std::make_shared<const ShardParts>(source.assignment.parts);
     if (source.map != nullptr) {
-      GlobalPlan global = *plan_global_shuffle(ops, source.map->records());
-      global.shuffle.record_budget_bytes = record_budget_bytes_;
+      const GlobalPlan global = *plan_global_shuffle(ops, source.map->records());
       records_ = make_global_shuffle(context, source.options.read, source.map, global.shuffle);
       return global.ops;
     }
     SourceOptions options = source.options;
-    options.record_budget_bytes = record_budget_bytes_;
     // Who skips damaged records has said that some may be missing.
     std::optional<std::int64_t> stated;
     const auto* cardinality = find_op<CardinalityOp>(source.chain.last);
@@ -179,7 +176,6 @@ class Wiring {
 
   const SourceContext& context_;
   const OpenSources& sources_;
-  const std::int64_t record_budget_bytes_;
   const bool skips_misfits_;
   const FindMisfits find_misfits_;
   BatchCache* const cache_;                      // of cache(); else null
@@ -196,11 +192,10 @@ class Wiring {
 }  // namespace
 
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
-                                        const OpenSources& sources, std::int64_t record_budget_bytes,
-                                        FindMisfits find_misfits, BatchCache* cache) {
+                                        const OpenSources& sources, FindMisfits find_misfits, BatchCache* cache) {
   const bool skips_misfits = read_options(last).on_mismatch == OnMismatch::kSkip;
   if (!skips_misfits || find_op<ParseOp>(last) == nullptr) find_misfits = nullptr;
-  Wiring wiring(context, sources, record_budget_bytes, skips_misfits, std::move(find_misfits), cache);
+  Wiring wiring(context, sources, skips_misfits, std::move(find_misfits), cache);
   wiring.add_all(last);
   return wiring.finish();
 }

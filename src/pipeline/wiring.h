@@ -16,7 +16,6 @@ namespace headrace {
 /// A dataset without batch() is cut into batches of one record. The Shared of a source's chain gets the records of an epoch
 /// once known, and has them where a step needs them. `find_misfits` is asked with on_mismatch="skip" and a schema.
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
-                                        const OpenSources& sources, std::int64_t record_budget_bytes,
-                                        FindMisfits find_misfits, BatchCache* cache);
+                                        const OpenSources& sources, FindMisfits find_misfits, BatchCache* cache);
 
 }  // namespace headrace

@@ -98,6 +98,23 @@ class BlockPool {
   /// Gives a block back that was never published.
   void discard(RecordBlock* block);
 
+  /// Read-ahead is begun, and free blocks are kept, only while all blocks are below `bytes`; what is needed at once is granted
+  /// beyond it, and free ones go at once where they are too many. 0 = no limit, as in the beginning.
+  void set_budget(std::int64_t bytes);
+  std::int64_t budget() const;
+  /// Whether read-ahead may begin.
+  bool has_room() const;
+  /// Bytes of the largest block so far.
+  std::int64_t largest_bytes() const;
+  /// The most by which count_beside() has raised what is in use.
+  std::int64_t largest_beside() const;
+  /// From now on what is given back stays where it is, until the pool and its pins end: for a stream that ended in the middle of a
+  /// step, where a record may be counted twice or not at all.
+  void stop_recycling();
+
+  /// Memory that reading takes beside the blocks counts as in use, too: so much more, or less.
+  void count_beside(std::int64_t bytes);
+
   /// Bytes of the blocks that are out, of those that only consumers hold, and of those on the free lists.
   std::int64_t bytes_in_use() const;
   std::int64_t bytes_held() const;

@@ -1,9 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cstdlib>
 #include <new>
 #include <utility>
 
+#include "base/pages.h"
 #include "record/block.h"
 #include "runtime/fork.h"
 
@@ -32,28 +33,58 @@ constexpr std::size_t kClasses = 4 * 40;
 
 struct PooledBlock : RecordBlock {
   std::size_t size_class = 0;
-  ~PooledBlock() { std::free(data); }
+  // Neighbours in the list of its class while it is free, else in that of the blocks that are out. Lists through the blocks
+  // themselves need no memory when a block comes back, which happens in destructors.
+  PooledBlock* next = nullptr;
+  PooledBlock* previous = nullptr;
+  ~PooledBlock() { free_memory(data, capacity + kBlockPadding); }
+};
+
+/// The owner of the blocks in it.
+class BlockList {
+ public:
+  BlockList() = default;
+  ~BlockList() { clear(); }
+  BlockList(const BlockList&) = delete;
+  BlockList& operator=(const BlockList&) = delete;
+
+  void clear() {
+    while (first_ != nullptr) delete take(first_);  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+  PooledBlock* first() const { return first_; }
+  void add(PooledBlock* block) {
+    block->previous = nullptr;
+    block->next = first_;
+    if (first_ != nullptr) first_->previous = block;
+    first_ = block;
+  }
+  PooledBlock* take(PooledBlock* block) {
+    if (block->next != nullptr) block->next->previous = block->previous;
+    (block->previous != nullptr ? block->previous->next : first_) = block->next;
+    return block;
+  }
+
+ private:
+  PooledBlock* first_ = nullptr;
 };
 
 }  // namespace
 
 struct BlockPool::State {
   mutable Mutex mutex;
-  std::vector<std::vector<PooledBlock*>> free HEADRACE_GUARDED_BY(mutex) =
-      std::vector<std::vector<PooledBlock*>>(kClasses);
+  std::array<BlockList, kClasses> free HEADRACE_GUARDED_BY(mutex);
+  BlockList out HEADRACE_GUARDED_BY(mutex);
+  bool recycles HEADRACE_GUARDED_BY(mutex) = true;
+  std::int64_t budget HEADRACE_GUARDED_BY(mutex) = 0;  // 0 = none
+  std::int64_t largest HEADRACE_GUARDED_BY(mutex) = 0;
+  std::int64_t largest_beside HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t used_bytes HEADRACE_GUARDED_BY(mutex) = 0;  // held ones included
   std::int64_t held_bytes HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t free_bytes HEADRACE_GUARDED_BY(mutex) = 0;
 
-  ~State() {
-    MutexLock lock(mutex);
-    for (const auto& list : free) {
-      for (PooledBlock* block : list) delete block;  // NOLINT(cppcoreguidelines-owning-memory)
-    }
-  }
-
   /// Releases `released` records and marks `held` more as a consumer's; negative: fewer.
   void change(RecordBlock* block, std::uint32_t released, std::int64_t held) HEADRACE_REQUIRES(mutex) {
+    if (!recycles) return;
     const auto bytes = static_cast<std::int64_t>(block->capacity);
     const auto is_held = [block] { return block->live > 0 && block->held == block->live; };
     if (is_held()) held_bytes -= bytes;
@@ -63,16 +94,25 @@ struct BlockPool::State {
     if (block->live == 0) recycle(block);
   }
 
+  bool exceeds_budget(std::int64_t more) const HEADRACE_REQUIRES(mutex) {
+    return budget > 0 && used_bytes - held_bytes + free_bytes + more > budget;
+  }
+
+  void drop_free() HEADRACE_REQUIRES(mutex) {
+    for (BlockList& list : free) list.clear();
+    free_bytes = 0;
+  }
+
   void recycle(RecordBlock* block) HEADRACE_REQUIRES(mutex) {
-    auto* pooled = static_cast<PooledBlock*>(block);
+    PooledBlock* const pooled = out.take(static_cast<PooledBlock*>(block));
     const auto bytes = static_cast<std::int64_t>(pooled->capacity);
     used_bytes -= bytes;
-    if (free_bytes + bytes > kKeptFreeBytes + used_bytes / 4) {
+    if (free_bytes + bytes > kKeptFreeBytes + used_bytes / 4 || exceeds_budget(bytes)) {
       delete pooled;  // NOLINT(cppcoreguidelines-owning-memory): the pool is the owner behind the raw pointers
       return;
     }
     free_bytes += bytes;
-    free[pooled->size_class].push_back(pooled);
+    free[pooled->size_class].add(pooled);
   }
 };
 
@@ -109,29 +149,30 @@ RecordBlock* BlockPool::acquire(std::size_t bytes) {
   if (wanted.index >= kClasses) return nullptr;
   {
     MutexLock lock(state_->mutex);
-    auto& list = state_->free[wanted.index];
-    if (!list.empty()) {
-      PooledBlock* block = list.back();  // the last one given back is the warmest
-      list.pop_back();
+    BlockList& list = state_->free[wanted.index];
+    if (list.first() != nullptr) {
+      PooledBlock* block = list.take(list.first());  // the last one given back is the warmest
+      state_->out.add(block);
       state_->free_bytes -= static_cast<std::int64_t>(wanted.bytes);
       state_->used_bytes += static_cast<std::int64_t>(wanted.bytes);
       block->records.clear();
       return block;
     }
-    state_->used_bytes += static_cast<std::int64_t>(wanted.bytes);
+    if (state_->exceeds_budget(static_cast<std::int64_t>(wanted.bytes))) state_->drop_free();
   }
   auto block = std::unique_ptr<PooledBlock>(new (std::nothrow) PooledBlock);
-  if (block != nullptr) {
-    block->size_class = wanted.index;
-    if (wanted.bytes == 0) return block.release();
-    const std::size_t room = (wanted.bytes + kBlockPadding + kAlignment - 1) / kAlignment * kAlignment;
-    block->data = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, room));
-    block->capacity = wanted.bytes;
-    if (block->data != nullptr) return block.release();
+  if (block == nullptr) return nullptr;
+  block->size_class = wanted.index;
+  block->capacity = wanted.bytes;
+  if (wanted.bytes > 0) {
+    block->data = allocate_memory(wanted.bytes + kBlockPadding, kAlignment);
+    if (block->data == nullptr) return nullptr;
   }
   MutexLock lock(state_->mutex);
-  state_->used_bytes -= static_cast<std::int64_t>(wanted.bytes);
-  return nullptr;
+  state_->used_bytes += static_cast<std::int64_t>(wanted.bytes);
+  state_->largest = std::max(state_->largest, static_cast<std::int64_t>(wanted.bytes));
+  state_->out.add(block.get());
+  return block.release();
 }
 
 void BlockPool::publish(RecordBlock* block) {
@@ -151,7 +192,44 @@ std::shared_ptr<RecordPin> BlockPool::pin(std::vector<RecordRun> runs) {
 
 void BlockPool::discard(RecordBlock* block) {
   MutexLock lock(state_->mutex);
-  state_->recycle(block);
+  if (state_->recycles) state_->recycle(block);
+}
+
+void BlockPool::set_budget(std::int64_t bytes) {
+  MutexLock lock(state_->mutex);
+  state_->budget = bytes;
+  if (state_->exceeds_budget(0)) state_->drop_free();
+}
+
+std::int64_t BlockPool::budget() const {
+  MutexLock lock(state_->mutex);
+  return state_->budget;
+}
+
+bool BlockPool::has_room() const {
+  MutexLock lock(state_->mutex);
+  return state_->budget == 0 || state_->used_bytes - state_->held_bytes < state_->budget;
+}
+
+std::int64_t BlockPool::largest_bytes() const {
+  MutexLock lock(state_->mutex);
+  return state_->largest;
+}
+
+void BlockPool::stop_recycling() {
+  MutexLock lock(state_->mutex);
+  state_->recycles = false;
+}
+
+std::int64_t BlockPool::largest_beside() const {
+  MutexLock lock(state_->mutex);
+  return state_->largest_beside;
+}
+
+void BlockPool::count_beside(std::int64_t bytes) {
+  MutexLock lock(state_->mutex);
+  state_->used_bytes += bytes;
+  state_->largest_beside = std::max(state_->largest_beside, bytes);
 }
 
 std::int64_t BlockPool::bytes_in_use() const {

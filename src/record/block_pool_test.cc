@@ -106,5 +106,41 @@ TEST(BlockPool, ABatchThatIsDroppedReleasesItsRecords) {
   EXPECT_GT(pool.bytes_free(), 0);
 }
 
+TEST(BlockPool, FreeBlocksFillUpABudgetAndMakeRoom) {
+  BlockPool pool;
+  EXPECT_TRUE(pool.has_room());
+  pool.set_budget(10'000);
+  RecordBlock* first = pool.acquire(4096);
+  RecordBlock* second = pool.acquire(5120);
+  EXPECT_TRUE(pool.has_room());
+  RecordBlock* beyond = pool.acquire(20'480);  // what is needed is granted
+  EXPECT_FALSE(pool.has_room());
+  EXPECT_EQ(pool.largest_bytes(), 20'480);
+  pool.discard(beyond);
+  EXPECT_EQ(pool.bytes_free(), 0);
+  pool.discard(first);
+  pool.discard(second);
+  EXPECT_EQ(pool.bytes_free(), 9216);
+  EXPECT_EQ(pool.acquire(4096), first);
+  pool.discard(first);
+  pool.discard(pool.acquire(8192));  // of another size: the free ones would be too much beside it
+  EXPECT_EQ(pool.bytes_free(), 8192);
+  pool.set_budget(1);
+  EXPECT_EQ(pool.bytes_free(), 0);
+}
+
+TEST(BlockPool, WithoutRecyclingBlocksStayUntilThePoolEnds) {
+  BlockPool pool;
+  RecordBlock* block = pool.acquire(1000);
+  block->records = {{0, 1}};
+  pool.publish(block);
+  pool.stop_recycling();
+  const RecordRun run{block, 0, 1};
+  pool.release({&run, 1});
+  pool.release({&run, 1});  // twice, as after a failure in between
+  EXPECT_EQ(pool.bytes_free(), 0);
+  EXPECT_NE(pool.acquire(1000), block);
+}
+
 }  // namespace
 }  // namespace headrace

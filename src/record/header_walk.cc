@@ -9,6 +9,7 @@
 #include "record/framing.h"
 #include "record/index_identity.h"
 #include "record/length_limit.h"
+#include "runtime/interrupt.h"
 #include "shard/byte_source.h"
 
 namespace headrace {
@@ -106,6 +107,7 @@ Result<RecordIndex> walk_headers(const std::string& path, const ReadOptions& opt
     Result<bool> more = walk.step(&index.lengths);
     if (!more.ok()) return more.status().with({.path = path});
     if (!*more) break;
+    if (interrupted()) return cancelled("stopped while making the index of " + path);
     if (walk.file_bytes() - told < kToldBytes) continue;
     told = walk.file_bytes();
     HEADRACE_RETURN_IF_ERROR(progress(told));

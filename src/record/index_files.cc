@@ -14,6 +14,7 @@
 #include "record/index_codec.h"
 #include "record/index_identity.h"
 #include "record/shard_reader.h"
+#include "runtime/interrupt.h"
 #include "shard/byte_sink.h"
 #include "shard/file.h"
 #include "shard/remote.h"
@@ -76,6 +77,7 @@ Result<RecordIndex> build_index(const std::string& path, const VerifyOptions& op
     const ReadStep step = reader.step(true, &piece);
     if (step == ReadStep::kFailed) return piece.failure;
     if (step == ReadStep::kEnd) break;
+    if (interrupted()) return cancelled("stopped while making the index of " + path);
     for (const RecordSpan& record : piece.block->records) index.lengths.push_back(record.length);
     const RecordRun whole{piece.block, 0, static_cast<std::uint32_t>(piece.block->records.size())};
     blocks.release({&whole, 1});

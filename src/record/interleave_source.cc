@@ -247,6 +247,7 @@ Status InterleaveSource::wait(const std::stop_token& stop) {
 Result<std::size_t> InterleaveSource::pull(std::size_t max_records, std::vector<RecordRun>* runs,
                                            const std::stop_token& stop) {
   std::size_t records = 0;
+  if (shared_->context.check_memory) HEADRACE_RETURN_IF_ERROR(shared_->context.check_memory());
   while (records < max_records && failure_.ok()) {
     Slot* slot = &slots_[current_];
     switch (visit(slot)) {
@@ -270,15 +271,14 @@ Result<std::size_t> InterleaveSource::pull(std::size_t max_records, std::vector<
 }
 
 void InterleaveSource::reset() {
-  std::vector<RecordRun> held;
   for (Slot& slot : slots_) {
-    if (slot.left > 0) held.push_back({slot.block, slot.next, slot.left});
+    const RecordRun held{slot.block, slot.next, slot.left};
+    if (slot.left > 0) shared_->context.blocks->release({&held, 1});
     if (slot.stream != nullptr) slot.stream->abandon();
     slot = Slot();
   }
   for (const auto& stream : ahead_) stream->abandon();
   ahead_.clear();
-  if (!held.empty()) shared_->context.blocks->release(held);
   next_part_ = 0;
   open_ = 0;
   current_ = 0;

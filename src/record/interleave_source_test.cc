@@ -230,7 +230,8 @@ TEST(InterleaveSource, AStateOfAnotherCycleIsRefused) {
 TEST(InterleaveSource, ABudgetThatIsUsedUpStillLetsEveryShardRead) {
   const ScratchFolder folder;
   SourceWorld world(write_shards(folder, {40, 40, 40}, 30'000));
-  const auto source = make_source(world.context(), {.cycle_length = 3, .record_budget_bytes = 1});
+  world.blocks.set_budget(1);
+  const auto source = make_source(world.context(), {.cycle_length = 3});
   source->begin_epoch(0);
   EXPECT_EQ(pull_all(source.get(), &world.blocks).payloads.size(), 120U);
 }

@@ -18,12 +18,10 @@ constexpr std::size_t kTaskPieces = 64;
 
 PieceWindow::~PieceWindow() {
   if (is_owners_) return;
-  std::vector<RecordRun> read;
   for (std::uint64_t place = 0; place < records() && !contents_.empty(); ++place) {
     const RecordRun run = find(place).run;
-    if (run.block != nullptr) read.push_back(run);
+    if (run.block != nullptr) context_.blocks->release({&run, 1});
   }
-  if (!read.empty()) context_.blocks->release(read);
 }
 
 void PieceWindow::add(const Piece& piece, std::uint32_t first, std::uint32_t count) {

@@ -354,6 +354,7 @@ void ShardReader::fail(Status failure) {
 void ShardReader::close_source() {
   file_position_ = file_position();
   inflate_cost_ = inflate_cost();
+  inflate_cost_.memory_bytes = 0;
   source_.reset();
 }
 

@@ -33,13 +33,15 @@ ShardStream::ShardStream(std::shared_ptr<ReadAhead> shared, std::uint32_t shard,
   }
 }
 
-ShardStream::~ShardStream() { abandon(); }
+ShardStream::~ShardStream() {
+  abandon();
+  shared_->context.blocks->count_beside(-counted_.memory_bytes);
+}
 
 bool ShardStream::has_room(std::int64_t share) const {
   if (waiting_blocks_ == 0) return true;
   const SourceOptions& options = shared_->options;
-  const std::int64_t budget = options.record_budget_bytes;
-  if (budget > 0 && shared_->context.blocks->bytes_in_use() >= budget) return false;
+  if (!shared_->context.blocks->has_room()) return false;
   const std::int64_t bytes = share * waiting_bytes_;
   return share * waiting_blocks_ < options.blocks_ahead || bytes < options.blocks_ahead * kAheadBytes ||
          (share * waiting_records_ < options.block_length && bytes < kMostAheadBytes);
@@ -86,8 +88,12 @@ ReadStep ShardStream::read(bool may_wait, ShardPiece* piece) {
 }
 
 std::int64_t ShardStream::count_inflated() {
-  if (!reader_ || shared_->context.inflate == nullptr) return 0;
+  if (!reader_) return 0;
   const InflateCost before = std::exchange(counted_, reader_->inflate_cost());
+  if (counted_.memory_bytes != before.memory_bytes) {
+    shared_->context.blocks->count_beside(counted_.memory_bytes - before.memory_bytes);
+  }
+  if (shared_->context.inflate == nullptr) return counted_.busy_ns - before.busy_ns;
   if (counted_.file_bytes > before.file_bytes || counted_.bytes > before.bytes) {
     (*shared_->context.inflate)[static_cast<std::size_t>(reader_->compression())].add(before, counted_);
   }
@@ -167,21 +173,18 @@ ReadStep ShardStream::take(ShardPiece* piece) {
 }
 
 void ShardStream::abandon() {
-  std::deque<Waiting> dropped;
-  {
-    MutexLock lock(shared_->mutex);
-    abandoned_ = true;
-    dropped.swap(waiting_);
-    waiting_blocks_ = 0;
-    waiting_records_ = 0;
-    waiting_bytes_ = 0;
-  }
-  std::vector<RecordRun> runs;
-  for (const Waiting& waiting : dropped) {
+  MutexLock lock(shared_->mutex);
+  abandoned_ = true;
+  for (const Waiting& waiting : waiting_) {
     RecordBlock* block = waiting.piece.block;
-    if (block != nullptr) runs.push_back({block, 0, static_cast<std::uint32_t>(block->records.size())});
+    if (block == nullptr) continue;
+    const RecordRun all{block, 0, static_cast<std::uint32_t>(block->records.size())};
+    shared_->context.blocks->release({&all, 1});
   }
-  if (!runs.empty()) shared_->context.blocks->release(runs);
+  waiting_.clear();
+  waiting_blocks_ = 0;
+  waiting_records_ = 0;
+  waiting_bytes_ = 0;
 }
 
 }  // namespace headrace

@@ -68,7 +68,7 @@ class ShardStream : public std::enable_shared_from_this<ShardStream> {
   void submit(bool may_wait, std::uint64_t distance);
   void run(bool may_wait);
   ReadStep read(bool may_wait, ShardPiece* piece);
-  /// Puts what reader_ inflated since the last call to the probe; the time of it.
+  /// Puts what reader_ inflated since the last call to the probe, and its memory to that of the blocks; the time of it.
   std::int64_t count_inflated();
   /// True while less than 1 / `share` of what may be read ahead is there.
   bool has_room(std::int64_t share) const HEADRACE_REQUIRES(shared_->mutex);

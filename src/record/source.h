@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,10 +36,9 @@ struct SourceOptions {
   std::int64_t cycle_length = 1;  ///< 1 = one shard after another
   std::int64_t block_length = 1;
   // performance
-  int blocks_ahead = 2;                  ///< finished or running blocks per open shard
-  int shards_ahead = 2;                  ///< shards opened and read ahead beyond the cycle
-  std::int64_t record_budget_bytes = 0;  ///< no read-ahead beyond the first block of a shard above this; 0 = no limit
-  bool late_reading = false;             ///< records of plain local shards of large records are only located
+  int blocks_ahead = 2;       ///< finished or running blocks per open shard
+  int shards_ahead = 2;       ///< shards opened and read ahead beyond the cycle
+  bool late_reading = false;  ///< records of plain local shards of large records are only located
 };
 
 class RecordLoader;
@@ -60,6 +60,7 @@ struct SourceContext {
   InflateProbes* inflate = nullptr;                 ///< or null: nobody asks
   std::shared_ptr<KnownLengths> lengths = nullptr;  ///< of shards walked once (late_reading)
   RecordLoader* loader = nullptr;                   ///< whose open shards a global shuffle reads
+  std::function<Status()> check_memory = nullptr;   ///< kCancelled: no more records, now; null: none asks
 };
 
 std::unique_ptr<RecordStage> make_source(const SourceContext& context, const SourceOptions& options);

@@ -9,8 +9,9 @@ namespace headrace {
 /// What one file cost up to now.
 struct InflateCost {
   std::int64_t busy_ns = 0;
-  std::int64_t file_bytes = 0;  ///< that went in
-  std::int64_t bytes = 0;       ///< that came out
+  std::int64_t file_bytes = 0;    ///< that went in
+  std::int64_t bytes = 0;         ///< that came out
+  std::int64_t memory_bytes = 0;  ///< that it takes now, beside what came out
 };
 
 struct InflateProbe {

@@ -2,10 +2,15 @@
 
 #include <utility>
 
+#include "runtime/clock.h"
+
 namespace headrace {
 namespace {
 
-thread_local const InterruptScope* innermost = nullptr;
+// Asking takes locks of the host program: a loop over blocks of a file asks more often than that.
+constexpr std::int64_t kAskNs = 50'000'000;
+
+thread_local InterruptScope* innermost = nullptr;
 
 }  // namespace
 
@@ -15,6 +20,14 @@ InterruptScope::InterruptScope(std::function<bool()> check) : check_(std::move(c
 
 InterruptScope::~InterruptScope() { innermost = outer_; }
 
-bool interrupted() { return innermost != nullptr && innermost->check_(); }
+bool InterruptScope::ask() {
+  const std::int64_t now = now_ns();
+  if (is_interrupted_ || now < next_ask_ns_) return is_interrupted_;
+  next_ask_ns_ = now + kAskNs;
+  is_interrupted_ = check_();
+  return is_interrupted_;
+}
+
+bool interrupted() { return innermost != nullptr && innermost->ask(); }
 
 }  // namespace headrace

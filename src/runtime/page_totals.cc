@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 #include <set>
+#include <utility>
 
 #include "runtime/fork.h"
 #include "runtime/mutex.h"
@@ -68,7 +70,14 @@ void count_page(const StatusPage* page) {
 void discount_page(const StatusPage* page) {
   Counted& all = counted();
   MutexLock lock(all.mutex);
-  if (all.live.erase(page) > 0) add(*page, &all.gone);
+  if (all.live.erase(page) == 0) return;
+  try {
+    ProcessTotals sum = all.gone;
+    add(*page, &sum);
+    all.gone = std::move(sum);
+  } catch (const std::bad_alloc&) {
+    // The totals lack what this pipeline did; it ends nevertheless.
+  }
 }
 
 ProcessTotals process_totals() {

@@ -76,11 +76,21 @@ StatusPage::StatusPage(const std::string& folder, std::string_view name, int thr
   words_->threads = threads;
   words_->replicas = replicas;
   copy_name(name, &words_->name);
-  count_page(this);
+  try {
+    count_page(this);
+  } catch (const std::bad_alloc&) {
+    if (!path_.empty()) ::unlink(path_.c_str());
+    free_words();
+    throw;
+  }
 }
 
 StatusPage::~StatusPage() {
   hide();
+  free_words();
+}
+
+void StatusPage::free_words() {
   if (path_.empty()) {
     ::operator delete(words_);
   } else {

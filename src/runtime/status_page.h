@@ -96,6 +96,8 @@ class StatusPage {
   const std::string& path() const { return path_; }
 
  private:
+  void free_words();
+
   const BirthProcess birth_;
   std::string path_;
   StatusWords* words_ = nullptr;  // mapped, if there is a path

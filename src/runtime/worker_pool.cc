@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 
 #include "runtime/stall.h"
 
@@ -40,7 +41,14 @@ constexpr auto kRunsLater = [](const auto& a, const auto& b) {
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::string name, int threads) : name_(std::move(name)) { grow(threads); }
+WorkerPool::WorkerPool(std::string name, int threads) : name_(std::move(name)) {
+  try {
+    grow(threads);
+  } catch (...) {
+    stop_.request_stop();  // those that are there would be waited for
+    throw;
+  }
+}
 
 WorkerPool::~WorkerPool() {
   stop_.request_stop();
@@ -107,10 +115,9 @@ void WorkerPool::work() {
     ++group->running_;
     mutex_.unlock();
     random_stall();
-    run();
-    run = nullptr;
+    group->run(std::move(run));
     mutex_.lock();
-    const bool was_at_cap = group->running_-- == group->max_running_;
+    const bool was_at_cap = group->running_-- >= group->max_running_;
     if (group->closed_) {
       drained_.notify_all();
     } else if (was_at_cap && !group->heap_.empty()) {
@@ -119,13 +126,22 @@ void WorkerPool::work() {
   }
 }
 
-TaskGroup::TaskGroup(std::shared_ptr<WorkerPool> pool, int max_running)
-    : pool_(std::move(pool)), max_running_(max_running) {
+TaskGroup::TaskGroup(std::shared_ptr<WorkerPool> pool, int max_running, std::function<void()> no_memory)
+    : pool_(std::move(pool)), no_memory_(std::move(no_memory)), max_running_(max_running) {
   MutexLock lock(pool_->mutex_);
   pool_->groups_.push_back(this);
 }
 
 TaskGroup::~TaskGroup() { close(); }
+
+void TaskGroup::run(std::function<void()> task) const {
+  try {
+    task();
+  } catch (const std::bad_alloc&) {
+    if (!no_memory_) throw;
+    no_memory_();
+  }
+}
 
 void TaskGroup::submit(TaskPriority priority, std::function<void()> run) {
   {
@@ -135,6 +151,14 @@ void TaskGroup::submit(TaskPriority priority, std::function<void()> run) {
     std::push_heap(heap_.begin(), heap_.end(), kRunsLater);
   }
   pool_->changed_.notify_one();
+}
+
+void TaskGroup::set_max_running(int max_running) {
+  {
+    MutexLock lock(pool_->mutex_);
+    max_running_ = max_running;
+  }
+  pool_->changed_.notify_all();
 }
 
 void TaskGroup::close() {

@@ -61,21 +61,27 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
 
 class TaskGroup {
  public:
-  TaskGroup(std::shared_ptr<WorkerPool> pool, int max_running);
+  /// A task may end by std::bad_alloc where there is a `no_memory`: that is then called on its thread, and must not throw.
+  TaskGroup(std::shared_ptr<WorkerPool> pool, int max_running, std::function<void()> no_memory = nullptr);
   ~TaskGroup();
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  /// Queues `run`; dropped silently after close(). `run` must not throw.
+  /// Queues `run`; dropped silently after close(). `run` must not throw anything else.
   void submit(TaskPriority priority, std::function<void()> run);
+  /// From now on; tasks that run go on.
+  void set_max_running(int max_running);
   /// Drops what waits, waits for what runs. Idempotent.
   void close();
 
  private:
   friend class WorkerPool;
+  void run(std::function<void()> task) const;
+
   const std::shared_ptr<WorkerPool> pool_;
-  const int max_running_;
+  const std::function<void()> no_memory_;
   // guarded by pool_->mutex_
+  int max_running_;
   std::vector<WorkerPool::Waiting> heap_;
   int running_ = 0;
   bool closed_ = false;

@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <latch>
+#include <new>
 #include <thread>
 #include <vector>
+
+#include "support/allocation_count.h"
 
 namespace headrace {
 namespace {
@@ -95,6 +98,31 @@ TEST(WorkerPool, SharedPoolIsOneAndGoesWithItsLastUser) {
     return std::weak_ptr<WorkerPool>(first);
   }();
   EXPECT_TRUE(watch.expired());
+}
+
+// A thread that does not start throws out of the constructor, which must not wait for those that did.
+TEST(WorkerPool, OneOfWhichAThreadDoesNotStartEnds) {
+  int failures = 0;
+  for (std::int64_t failing = 0;; ++failing) {
+    testing::fail_allocations(failing, 1);
+    try {
+      const auto pool = std::make_shared<WorkerPool>("test", 4);
+      testing::fail_allocations(0, 0);
+      if (pool->threads() == 4) break;  // it asked for less memory than that
+    } catch (const std::bad_alloc&) {
+      ++failures;
+    }
+  }
+  EXPECT_GT(failures, 4);
+}
+
+TEST(WorkerPool, ATaskWithoutMemoryIsToldToItsGroup) {
+  const auto pool = std::make_shared<WorkerPool>("test", 1);
+  std::latch told(2);
+  TaskGroup group(pool, 1, [&told] { told.count_down(); });
+  group.submit(0, [] { throw std::bad_alloc(); });
+  group.submit(1, [&told] { told.count_down(); });  // the thread goes on
+  told.wait();
 }
 
 }  // namespace

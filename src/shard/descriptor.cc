@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "runtime/mutex.h"
@@ -61,8 +62,13 @@ class OpenDescriptors {
       ::close(number);
       return;
     }
+    try {
+      descriptor.place_ = open_.insert(open_.end(), &descriptor);
+    } catch (const std::bad_alloc&) {
+      ::close(number);
+      throw;
+    }
     descriptor.number_ = number;
-    descriptor.place_ = open_.insert(open_.end(), &descriptor);
     descriptor.users_.fetch_add(1 - Descriptor::kClosed, std::memory_order_release);
   }
 
@@ -113,9 +119,9 @@ class OpenDescriptors {
 };
 
 Result<std::unique_ptr<Descriptor>> Descriptor::open(const std::string& path) {
+  std::unique_ptr<Descriptor> descriptor(new Descriptor(path));
   const int number = OpenDescriptors::of_process().open(path);
   if (number < 0) return file_failure("cannot open", path, errno);
-  std::unique_ptr<Descriptor> descriptor(new Descriptor(path));
   OpenDescriptors::of_process().add(*descriptor, number);
   const Use use(descriptor.get());
   struct stat info {};

@@ -317,7 +317,8 @@ Result<ShardList> find_shards(const FileSpec& spec) {
   Problems problems;
   Candidates candidates;
   if (is_provided) {
-    HEADRACE_ASSIGN_OR_RETURN(candidates.files, find_provided(spec.provider, spec.items, spec.is_list));
+    HEADRACE_ASSIGN_OR_RETURN(candidates.files,
+                              find_provided(spec.provider, spec.items, spec.is_list, list.stop.get_token()));
   } else if (spec.is_list) {
     candidates.files = look_at_urls(spec.items, finder.get(), &problems);
   } else {
@@ -341,7 +342,7 @@ Result<ShardList> find_shards(const FileSpec& spec) {
 
 Result<ShardFile> find_shard(const std::string& path, const std::shared_ptr<const FileProvider>& provider) {
   if (provider != nullptr) {
-    HEADRACE_ASSIGN_OR_RETURN(std::vector<ShardFile> found, find_provided(provider, {path}, true));
+    HEADRACE_ASSIGN_OR_RETURN(std::vector<ShardFile> found, find_provided(provider, {path}, true, std::stop_token()));
     return std::move(found.front());
   }
   if (!is_remote(path)) return ShardFile{.path = path};

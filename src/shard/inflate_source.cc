@@ -38,7 +38,11 @@ class InflateSource : public ByteSource {
   std::optional<std::uint64_t> remaining() const override { return std::nullopt; }
   std::uint64_t file_position() const override { return compressed_position(); }
   Compression compression() const override { return format_; }
-  InflateCost inflate_cost() const override { return cost_; }
+  InflateCost inflate_cost() const override {
+    InflateCost cost = cost_;
+    cost.memory_bytes = static_cast<std::int64_t>(inflater_->memory_bytes() + input_.size());
+    return cost;
+  }
 
  private:
   enum class Phase : std::uint8_t {

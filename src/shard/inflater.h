@@ -25,6 +25,8 @@ class Inflater {
   /// Behind kMemberEnd: bytes that were taken from the input and stand behind the member.
   virtual std::size_t taken_too_much() const { return 0; }
   virtual const char* reason() const = 0;
+  /// Of its state and its window; the formats with small windows need about so much.
+  virtual std::size_t memory_bytes() const { return 64 * 1024; }
 };
 
 /// Of any format that is compressed, the fastest there is for it; null when there is no memory, or no such library in this

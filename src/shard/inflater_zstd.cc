@@ -32,6 +32,7 @@ class ZstdInflater final : public Inflater {
   }
 
   const char* reason() const override { return ZSTD_getErrorName(code_); }
+  std::size_t memory_bytes() const override { return ZSTD_sizeof_DCtx(context_); }
 
  private:
   ZSTD_DCtx* const context_;

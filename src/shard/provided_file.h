@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,9 @@
 
 namespace headrace {
 
+/// After `stop`, their files are opened and read no more: kCancelled once the call that is under way has returned.
 Result<std::vector<ShardFile>> find_provided(const std::shared_ptr<const FileProvider>& provider,
-                                             const std::vector<std::string>& items, bool is_list);
+                                             const std::vector<std::string>& items, bool is_list,
+                                             const std::stop_token& stop);
 
 }  // namespace headrace

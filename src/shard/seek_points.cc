@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/interrupt.h"
 #include "shard/compression.h"
 #include "shard/file.h"
 
@@ -110,6 +111,7 @@ Result<std::vector<SeekPoint>> find_seek_points(const std::string& path) {
   bool is_between_members = false;
   for (;;) {
     if (stream.avail_in == 0) {
+      if (interrupted()) return cancelled("stopped while looking for seek points of " + path);
       HEADRACE_ASSIGN_OR_RETURN(const std::size_t n, file.read_at(input.data(), input.size(), file_offset));
       if (n == 0) break;
       file_offset += n;

@@ -54,7 +54,8 @@ struct ParseInput {
   std::vector<std::int64_t> replica_rows;  ///< rows of each replica; the sum is rows.size()
   std::shared_ptr<const void> pin;         ///< keeps the rows readable; columns of views (Feature::view) hold it
   std::vector<RowOrigin> origins;          ///< one per row when the schema asks for origin, else empty
-  std::optional<RowNumbers> numbers;       ///< when the schema asks for the index of each row
+  std::vector<std::int64_t> numbers;       ///< one per row when the schema asks for the index, else empty
+  std::int64_t not_padding = 0;            ///< of the rows, the first ones, when the schema asks for the mask
   std::vector<std::uint64_t> row_keys;  ///< one per row when a feature draws random numbers, see row_keys.h; else empty
   bool finds_all_misfits = false;       ///< go on behind a row that does not fit, so that misfits() can tell of all
 };

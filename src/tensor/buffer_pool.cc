@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <limits>
+#include <new>
 #include <utility>
 #include <vector>
 
+#include "base/pages.h"
 #include "runtime/fork.h"
 #include "runtime/mutex.h"
 #include "tensor/size_class.h"
@@ -26,13 +27,12 @@ class SystemMemory : public HostMemory {
   explicit SystemMemory(std::size_t alignment) : alignment_(alignment) {}
   std::uint8_t* allocate(std::size_t bytes) override {
     const bool huge = bytes >= kHugePage;
-    const std::size_t alignment = huge ? kHugePage : alignment_;
-    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    std::uint8_t* const memory = allocate_memory(bytes, huge ? kHugePage : alignment_);
     // Advice only: without huge pages the memory is as good, just slower on first touch.
     if (memory != nullptr && huge) (void)::madvise(memory, bytes, MADV_HUGEPAGE);
-    return static_cast<std::uint8_t*>(memory);
+    return memory;
   }
-  void free(std::uint8_t* data, std::size_t /*bytes*/) override { std::free(data); }
+  void free(std::uint8_t* data, std::size_t bytes) override { free_memory(data, bytes); }
 
  private:
   const std::size_t alignment_;
@@ -42,6 +42,7 @@ struct FreeBlock {
   std::uint8_t* data;
   std::uint64_t freed_at;  ///< value of State::acquired
 };
+using FreeLists = std::array<std::vector<FreeBlock>, kSizeClasses>;
 
 struct Unused {
   std::uint8_t* data;
@@ -53,11 +54,7 @@ struct Unused {
 struct BufferPool::State {
   State(std::shared_ptr<HostMemory> from, std::int64_t most_free_bytes)
       : memory(std::move(from)), most_free(most_free_bytes) {}
-  ~State() {
-    for (std::size_t size_class = 0; size_class < kSizeClasses; ++size_class) {
-      for (const FreeBlock& block : free[size_class]) memory->free(block.data, size_class_bytes(size_class));
-    }
-  }
+  ~State() { free_all(free); }
 
   /// A recycled block of the class, or null.
   std::uint8_t* take(std::size_t size_class) HEADRACE_EXCLUDES(mutex) {
@@ -65,8 +62,8 @@ struct BufferPool::State {
     std::uint8_t* data = nullptr;
     {
       MutexLock lock(mutex);
-      bytes_in_use += static_cast<std::int64_t>(size_class_bytes(size_class));
       if (++acquired % kWindow == 0) collect_unused(&unused);
+      bytes_in_use += static_cast<std::int64_t>(size_class_bytes(size_class));
       std::vector<FreeBlock>& list = free[size_class];
       if (!list.empty()) {
         data = list.back().data;  // the warmest
@@ -84,18 +81,44 @@ struct BufferPool::State {
       const auto bytes = static_cast<std::int64_t>(size_class_bytes(size_class));
       bytes_in_use -= bytes;
       if (data == nullptr) return;
-      if (bytes <= most_free - bytes_free) {
-        bytes_free += bytes;
-        free[size_class].push_back({data, acquired});
-        return;
-      }
+      if (bytes <= most_free - bytes_free && keep({data, acquired}, size_class)) return;
     }
     memory->free(data, size_class_bytes(size_class));
+  }
+
+  // False where there is no memory for its place in the list.
+  bool keep(const FreeBlock& block, std::size_t size_class) HEADRACE_REQUIRES(mutex) {
+    try {
+      free[size_class].push_back(block);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    bytes_free += static_cast<std::int64_t>(size_class_bytes(size_class));
+    return true;
+  }
+
+  void free_all(const FreeLists& lists) const {
+    for (std::size_t size_class = 0; size_class < kSizeClasses; ++size_class) {
+      for (const FreeBlock& block : lists[size_class]) memory->free(block.data, size_class_bytes(size_class));
+    }
+  }
+
+  void drop_free() HEADRACE_EXCLUDES(mutex) {
+    FreeLists dropped;
+    {
+      MutexLock lock(mutex);
+      dropped.swap(free);
+      bytes_free = 0;
+    }
+    free_all(dropped);
   }
 
   // Lists are stacks, so what was not needed lies at the bottom with the oldest stamps.
   void collect_unused(std::vector<Unused>* unused) HEADRACE_REQUIRES(mutex) {
     const std::uint64_t now = acquired;
+    std::size_t blocks = 0;
+    for (const std::vector<FreeBlock>& list : free) blocks += list.size();
+    unused->reserve(blocks);  // what is on neither list is lost
     for (std::size_t size_class = 0; size_class < kSizeClasses; ++size_class) {
       std::vector<FreeBlock>& list = free[size_class];
       const auto kept = std::find_if(list.begin(), list.end(),
@@ -112,7 +135,7 @@ struct BufferPool::State {
   const std::shared_ptr<HostMemory> memory;
   const std::int64_t most_free;
   mutable Mutex mutex;
-  std::array<std::vector<FreeBlock>, kSizeClasses> free HEADRACE_GUARDED_BY(mutex);
+  FreeLists free HEADRACE_GUARDED_BY(mutex);
   std::uint64_t acquired HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t bytes_in_use HEADRACE_GUARDED_BY(mutex) = 0;
   std::int64_t bytes_free HEADRACE_GUARDED_BY(mutex) = 0;
@@ -160,8 +183,15 @@ BufferPtr BufferPool::acquire(std::size_t bytes) {
     state_->give_back(nullptr, size_class);
     return nullptr;
   }
-  return std::make_shared<PooledBuffer<State>>(data, bytes, size_class, state_);
+  try {
+    return std::make_shared<PooledBuffer<State>>(data, bytes, size_class, state_);
+  } catch (const std::bad_alloc&) {
+    state_->give_back(data, size_class);
+    return nullptr;
+  }
 }
+
+void BufferPool::drop_free() { state_->drop_free(); }
 
 std::int64_t BufferPool::bytes_in_use() const {
   MutexLock lock(state_->mutex);

@@ -38,6 +38,8 @@ class BufferPool {
 
   /// Memory for `bytes` (>= 0), aligned to kColumnAlignment, content arbitrary; null only when the system has none.
   BufferPtr acquire(std::size_t bytes);
+  /// The free lists go to the system.
+  void drop_free();
   /// Bytes of buffers that are out, and of those on the free lists.
   std::int64_t bytes_in_use() const;
   std::int64_t bytes_free() const;

@@ -126,6 +126,16 @@ TEST(BufferPool, NoMemoryIsNull) {
   EXPECT_EQ(pool.bytes_in_use(), 0);
 }
 
+TEST(BufferPool, FreeBuffersCanBeDropped) {
+  BufferPool pool;
+  const BufferPtr kept = pool.acquire(3000);
+  pool.acquire(3000).reset();
+  EXPECT_GT(pool.bytes_free(), 0);
+  pool.drop_free();
+  EXPECT_EQ(pool.bytes_free(), 0);
+  std::memset(kept->data(), 1, kept->size());
+}
+
 TEST(BufferPool, ManyThreads) {
   BufferPool pool;
   std::vector<std::thread> threads;

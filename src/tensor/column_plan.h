@@ -144,7 +144,7 @@ struct ColumnPlan {
   std::vector<std::size_t> dense_row_bytes;  ///< bytes per record of each dense column
   std::vector<PlannedColumn> columns;        ///< schema order
   std::vector<ColumnType> types;             ///< of the columns
-  std::vector<std::string> row_columns;      ///< names of the columns behind them: Schema::row_columns()
+  std::vector<RowColumn> row_columns;        ///< behind them: Schema::row_columns()
   std::vector<std::uint32_t> transformed;    ///< features with transforms
   std::vector<std::uint32_t> staged;         ///< steps
   std::size_t largest_direct = 0;            ///< most bytes of a record's values that are transformed row by row

@@ -24,8 +24,7 @@ Result<DenseColumns> DenseColumns::allocate(const ColumnPlan& plan, std::span<co
   DenseColumns columns;
   columns.replicas_.reserve(replica_rows.size());
   std::vector<std::size_t> part_bytes;
-  const std::size_t of_rows = plan.row_columns.size();
-  part_bytes.reserve(plan.dense_row_bytes.size() + of_rows);
+  part_bytes.reserve(plan.dense_row_bytes.size() + plan.row_columns.size());
   for (const std::int64_t rows : replica_rows) {
     part_bytes.clear();
     for (const std::size_t row_bytes : plan.dense_row_bytes) {
@@ -36,7 +35,9 @@ Result<DenseColumns> DenseColumns::allocate(const ColumnPlan& plan, std::span<co
       }
       part_bytes.push_back(bytes);
     }
-    part_bytes.insert(part_bytes.end(), of_rows, static_cast<std::size_t>(rows) * kNumberBytes);
+    for (const RowColumn& column : plan.row_columns) {
+      part_bytes.push_back(static_cast<std::size_t>(rows) * size_of(column.dtype));
+    }
     HEADRACE_ASSIGN_OR_RETURN(std::vector<PlacedPart> parts, allocate_parts(part_bytes, pool));
     columns.replicas_.push_back(std::move(parts));
   }
@@ -72,11 +73,14 @@ void DenseColumns::write_row_columns(const ColumnPlan& plan, const Segment& segm
     }
   }
   if (plan.schema.index) {
-    std::uint8_t* index = parts[part].data + first;
+    std::uint8_t* index = parts[part++].data + first;
     for (std::int64_t row = segment.begin; row < segment.end; ++row, index += kNumberBytes) {
-      store_u64(index, static_cast<std::uint64_t>(input.numbers->first) +
-                           static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(input.numbers->step));
+      store_u64(index, static_cast<std::uint64_t>(input.numbers[static_cast<std::size_t>(row)]));
     }
+  }
+  if (plan.schema.mask) {
+    std::uint8_t* mask = parts[part].data + segment.local_begin;
+    for (std::int64_t row = segment.begin; row < segment.end; ++row) *mask++ = row < input.not_padding ? 1 : 0;
   }
 }
 
@@ -93,8 +97,8 @@ void DenseColumns::append_row_columns(const ColumnPlan& plan, int replica, std::
                                       std::vector<Column>* columns) const {
   const std::vector<PlacedPart>& parts = replicas_[static_cast<std::size_t>(replica)];
   std::size_t part = parts.size() - plan.row_columns.size();
-  for (const std::string& name : plan.row_columns) {
-    columns->push_back(dense_column(name, DType::kInt64, {rows}, parts[part++]));
+  for (const RowColumn& column : plan.row_columns) {
+    columns->push_back(dense_column(column.name, column.dtype, {rows}, parts[part++]));
   }
 }
 

@@ -22,7 +22,7 @@ class DenseColumns {
 
   /// Sets cursors[i] to the segment's first slot of step i.
   void set_cursors(const ColumnPlan& plan, const Segment& segment, std::span<std::uint8_t*> cursors) const;
-  /// `_shard`, `_record` and `_index`, as far as the schema asks for them.
+  /// `_shard`, `_record`, `_index` and `_mask`, as far as the schema asks for them.
   void write_row_columns(const ColumnPlan& plan, const Segment& segment, const ParseInput& input) const;
 
   /// A dense column of one replica; `part` is that of its steps.

@@ -129,7 +129,7 @@ class ExampleJob : public ParseJob {
     if (plan_.schema.origin && input_.origins.size() != input_.rows.size()) {
       return invalid_argument("the schema asks for the origin of each row, which is not known here");
     }
-    if (plan_.schema.index && !input_.numbers) {
+    if (plan_.schema.index && input_.numbers.size() != input_.rows.size()) {
       return invalid_argument("the schema asks for the index of each row, which is not known here");
     }
     if (plan_.has_views && input_.pin == nullptr && !input_.rows.empty()) {

@@ -11,7 +11,8 @@ namespace headrace {
 Status check_num_threads(int num_threads);
 
 /// Calls run(0), …, run(tasks - 1), each once, on up to `num_threads` threads, the caller's own among them; returns when all
-/// have returned. A thread takes the lowest task that is left.
+/// have returned. A thread takes the lowest task that is left. A std::bad_alloc of any run() reaches the caller; where the
+/// system has no further thread, fewer do the work.
 void run_on_threads(int tasks, int num_threads, const std::function<void(int)>& run);
 
 }  // namespace headrace

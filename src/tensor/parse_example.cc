@@ -21,7 +21,7 @@ constexpr std::size_t kBytesPerTask = std::size_t{64} << 10;
 constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20;
 
 struct KeptPool {
-  const BirthProcess birth;
+  const BirthProcess birth{};
   std::shared_ptr<BufferPool> pool = std::make_shared<BufferPool>(kKeptBytes);
 };
 

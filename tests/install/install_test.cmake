@@ -18,6 +18,13 @@ if(NOT output STREQUAL "1000 rows, labels add up to 499500")
   message(FATAL_ERROR "sum_labels printed: ${output}")
 endif()
 
+# It exits with 1 where the losses of the replicas are not those of one.
+execute_process(COMMAND "${tree}/example/mirrored_train" "${tree}/mirrored" 3
+  OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output MATCHES "50 steps on 1 and on 3 replicas")
+  message(FATAL_ERROR "mirrored_train printed: ${output}")
+endif()
+
 # The public headers must be whole in the install tree: none may name a file that is not installed.
 file(GLOB headers "${tree}/prefix/include/headrace/*.h")
 foreach(header IN LISTS headers)

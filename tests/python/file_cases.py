@@ -88,19 +88,19 @@ def gzips():
     long = ALL[:N] + frame(2**20) + ALL[N + 12 :]
     yield case("a length beyond the file", pack(long), (6, "truncated"), (6, eof))
     for size in (5, 10):
-        yield case(f"{size} bytes of its header", packed[:size], (0, ""), (0, None))
+        yield case(f"{size} bytes of its header", packed[:size], (0, "it is cut"), (0, None))
     stored = pack(ALL, 0)  # not compressed: a cut is at a known place
     start = stored.index(ALL[:20])
-    yield case("a cut inside a record", stored[: start + N + 20], (6, ""), (6, eof))
-    yield case("a cut between two records", stored[: start + N], (6, ""), (6, None))
-    yield case("a cut inside a header", stored[: start + N + 7], (6, ""), (6, None))
+    yield case("a cut inside a record", stored[: start + N + 20], (6, "it is cut"), (6, eof))
+    yield case("a cut between two records", stored[: start + N], (6, "it is cut"), (6, None))
+    yield case("a cut inside a header", stored[: start + N + 7], (6, "it is cut"), (6, None))
     for size in (1, 4, 8):
-        yield case(f"{size} bytes of the trailer missing", packed[:-size], (10, ""), whole)
-    yield case("another checksum", flip(packed, len(packed) - 7), (10, ""), (0, "incorrect data check"))
-    yield case("another size", flip(packed, len(packed) - 3), (10, ""), (0, "incorrect length check"))
+        yield case(f"{size} bytes of the trailer missing", packed[:-size], (10, "it is cut"), whole)
+    yield case("another checksum", flip(packed, len(packed) - 7), (10, "incorrect data check"), (0, "incorrect data check"))
+    yield case("another size", flip(packed, len(packed) - 3), (10, "incorrect data check"), (0, "incorrect length check"))
     yield case("one zero byte behind", packed + b"\0", whole, whole)
     yield case("512 zero bytes behind", packed + bytes(512), whole, (10, header))
-    yield case("text behind", packed + b"text" * 10, (10, ""), (10, header))
+    yield case("text behind", packed + b"text" * 10, (10, "other data follow"), (10, header))
     yield case("uncompressed", ALL, (0, "(?i)uncompressed"), (0, header))
     yield case("zlib", zlib.compress(ALL), (0, "(?i)zlib"), (0, header))
 
@@ -114,13 +114,13 @@ def zlibs():
     yield case("whole", packed, whole, whole)
     yield case("two streams", pack(ALL[:N]) + pack(ALL[N:]), whole, (6, None))
     yield case("two streams, one ends in a record", pack(ALL[: N + 20]) + pack(ALL[N + 20 :]), whole, (6, "truncated record"))
-    yield case("the checksum missing", packed[:-4], (10, ""), whole)
+    yield case("the checksum missing", packed[:-4], (10, "it is cut"), whole)
     yield case("zero bytes behind", packed + bytes(512), whole, whole)
-    yield case("text behind", packed + b"text" * 10, (10, ""), whole)
+    yield case("text behind", packed + b"text" * 10, (10, "other data follow"), whole)
     yield case("uncompressed", ALL, (0, "(?i)uncompressed"), (0, "incorrect header check"))
     yield case("gzip", gzip.compress(ALL), (0, "(?i)gzip"), (0, "incorrect header check"))
     bare = zlib.compressobj(wbits=-15)
-    yield case("raw deflate", bare.compress(ALL) + bare.flush(), (0, ""), (0, "incorrect header check"))
+    yield case("raw deflate", bare.compress(ALL) + bare.flush(), (0, "not a zlib file"), (0, "incorrect header check"))
 
 
 CASES = [*frames(), *gzips(), *zlibs()]

@@ -86,6 +86,45 @@ def test_replicas_share_the_batch(numbers):
     assert ids(batches) == list(range(100))
 
 
+def test_a_padded_batch_tells_its_records(numbers):
+    dataset = hr.TFRecordDataset(numbers).batch(40).parse(NUMBERS).prefetch_to_device(["/CPU:0", "/CPU:1"], remainder="pad")
+    first, _, last = dataset
+    assert first.mask.numpy().all() and list(last) == ["id", "x", "_mask"]
+    assert last.global_rows == 20 and last.replica_rows == (20, 0) and [share.rows for share in last.replicas] == [20, 20]
+    assert last.mask.numpy().tolist() == [True] * 20 + [False] * 20
+    assert last["id"].numpy().tolist() == 2 * list(range(80, 100))
+
+
+def test_a_remainder_that_is_dropped(numbers):
+    batches = hr.TFRecordDataset(numbers).batch(40).parse(NUMBERS)
+    assert len(list(batches.prefetch_to_device(["/CPU:0", "/CPU:1"], remainder="drop"))) == 2
+    assert next(iter(batches)).mask is None
+    with pytest.raises(ValueError, match="remainder='keep'"):
+        batches.prefetch_to_device(["/CPU:0"], remainder="keep")
+
+
+def test_replicas_of_unequal_weight(numbers):
+    batches = hr.TFRecordDataset(numbers).batch(40).parse(NUMBERS)
+    rows = [batch.replica_rows for batch in batches.prefetch_to_device(["/CPU:0", "/CPU:1"], weights=[3, 1])]
+    assert rows == [(30, 10), (30, 10), (15, 5)]
+    with pytest.raises(ValueError, match="38 and 40|39 and 42"):
+        batches.prefetch_to_device(["/CPU:0", "/CPU:1"], weights=[2, 1])
+
+
+def test_processes_parse_their_own_rows(numbers):
+    batches = hr.TFRecordDataset(numbers).batch(40).parse(NUMBERS)
+    devices = [f"/CPU:{replica}" for replica in range(4)]
+    mine = batches.prefetch_to_device(devices, remainder="pad", local=range(1, 3))
+    assert mine.replicas == 2 and mine.devices == ("/CPU:1", "/CPU:2")
+    first, _, last = mine
+    assert first.global_rows == 40 and first["id"].numpy().tolist() == list(range(10, 30))
+    assert last.global_rows == 20 and last.replica_rows == (10, 0) and last["id"].numpy().tolist() == [*range(90, 100), *range(80, 90)]
+    assert iter(mine).replicas == 2
+    for wrong in ((1, 3), range(0, 4, 2), range(3, 6), range(2, 2)):
+        with pytest.raises(ValueError, match="local"):
+            batches.prefetch_to_device(devices, local=wrong)
+
+
 def test_slices_per_replica(numbers):
     dataset = hr.TFRecordDataset(numbers).batch(50).parse(NUMBERS).prefetch_to_device(["CPU:0", "cpu:1"])
     with iter(dataset) as pipeline:

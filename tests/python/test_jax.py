@@ -57,18 +57,29 @@ for sharding, batches in [
     (sharding, dataset.prefetch_to_device([f"/GPU:{i}" for i in range(4)])),
     (NamedSharding(sharding.mesh, P(None)), dataset),
     (sharding, hr.TFRecordDataset(sys.argv[1:])),
-    (sharding, hr.TFRecordDataset(sys.argv[1:]).take(22).batch(20).parse(features)),
+    (sharding, hr.TFRecordDataset(sys.argv[1:]).take(22).batch(20).parse(features).prefetch_to_device([f"/CPU:{i}" for i in range(4)])),
     (sharding, hr.TFRecordDataset(sys.argv[1:]).batch(20).parse({"t": hr.VarLenFeature(hr.int64)})),
 ]:
     try: list(hr.jax.arrays(batches, sharding))
     except ValueError as error: print(error)
 """
 
+PADDED = """
+records = hr.TFRecordDataset(sys.argv[1:]).take(22)
+first, last = hr.jax.arrays(records.batch(20).parse(features), sharding)
+assert first["x"].shape == last["x"].shape == (20, 3) and first["_mask"].all()
+assert np.asarray(last["_mask"]).tolist() == [True] * 2 + [False] * 18
+assert np.asarray(last["id"])[:2].tolist() == [20, 21]
+(only,) = hr.jax.arrays(records.batch(20, drop_remainder=True).parse(features), sharding)
+assert set(only) == {"id", "x"}
+print("ok")
+"""
+
 WITH_X64_AND_DLPACK = """
 jax.config.update("jax_enable_x64", True)
 with hr.jax.arrays(dataset, sharding) as arrays:
     batch = next(arrays)
-    assert set(batch) == {"id", "x"} and batch["id"].dtype == np.int64
+    assert set(batch) == {"id", "x", "_mask"} and batch["id"].dtype == np.int64
 one = next(iter(dataset))
 array = jax.dlpack.from_dlpack(one["x"])
 assert array.unsafe_buffer_pointer() == one["x"].numpy().ctypes.data and array[7, 0] == 7
@@ -86,6 +97,10 @@ def test_arrays_over_four_devices(numbers, script):
 
 def test_number_columns_are_not_copied(numbers, script):
     assert script(START + NO_COPY, *numbers, timeout=180).stdout == "aliased\n"
+
+
+def test_a_small_batch_has_the_shape_of_the_others(numbers, script):
+    assert script(START + PADDED, *numbers, timeout=180).stdout == "ok\n"
 
 
 def test_what_is_refused(numbers, script):

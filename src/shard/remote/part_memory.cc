@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <new>
+
 namespace headrace {
 
 void UnmapMemory::operator()(std::uint8_t* data) const { ::munmap(data, bytes); }
@@ -36,8 +38,13 @@ void PartMemory::give(Piece piece) {
   MutexLock lock(mutex_);
   used_ -= piece.capacity;
   if (piece.data == nullptr || used_ + free_bytes_ + piece.capacity > budget_) return;
-  free_bytes_ += piece.capacity;
-  free_.push_back(std::move(piece));
+  const std::size_t capacity = piece.capacity;
+  try {
+    free_.push_back(std::move(piece));
+    free_bytes_ += capacity;
+  } catch (const std::bad_alloc&) {
+    // No memory for its place in the list: it goes back to the system.
+  }
 }
 
 }  // namespace headrace

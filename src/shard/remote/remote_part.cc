@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "headrace/no_memory.h"
 #include "runtime/interrupt.h"
 #include "shard/remote/range_request.h"
 #include "shard/remote/sigv4.h"
@@ -113,12 +114,13 @@ void RemotePart::fetch(RemoteSession* session) {
   const auto sink = [this](const HttpResponse& response, std::span<const std::uint8_t> bytes) {
     return take(response, bytes);
   };
-  Status status = session->perform(
-      make, sink, [this](const HttpOutcome& outcome) { return judge(outcome); }, stop_.get_token());
-  if (!status.ok() && status.code() != StatusCode::kCancelled) {
+  Status status = or_no_memory([&] {
+    const Status performed = session->perform(
+        make, sink, [this](const HttpOutcome& outcome) { return judge(outcome); }, stop_.get_token());
+    if (performed.ok() || performed.code() == StatusCode::kCancelled) return performed;
     const std::string at = " (at byte " + std::to_string(range_.first + received_) + ")";
-    status = Status(status.code(), status.message() + at, {.path = target_->path});
-  }
+    return Status(performed.code(), performed.message() + at, {.path = target_->path});
+  });
   const bool is_whole = status.ok();
   {
     MutexLock lock(mutex_);

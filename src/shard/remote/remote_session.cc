@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "headrace/no_memory.h"
 #include "runtime/interrupt.h"
 #include "shard/remote/backoff.h"
 #include "shard/remote/range_request.h"
@@ -144,22 +145,30 @@ Status RemoteSession::for_each(std::size_t count, const std::function<void(std::
     CondVar changed;
     std::size_t running HEADRACE_GUARDED_BY(mutex) = 0;
     bool is_over HEADRACE_GUARDED_BY(mutex) = false;
+    Status failure HEADRACE_GUARDED_BY(mutex);
   };
   const auto work = std::make_shared<Work>();
   work->run = run;
   work->count = count;
   const auto tasks = std::min<std::size_t>(count, static_cast<std::size_t>(WorkerPool::shared_network()->threads()));
-  work->running = tasks;
+  {
+    MutexLock lock(work->mutex);
+    work->running = tasks;
+  }
   for (std::size_t task = 0; task < tasks; ++task) {
     submit(task, [work, stop = stop_token()] {
-      for (std::size_t i = work->next++; i < work->count && !stop.stop_requested(); i = work->next++) {
-        {
-          MutexLock lock(work->mutex);
-          if (work->is_over) break;
+      const Status done = or_no_memory([&]() -> Status {
+        for (std::size_t i = work->next++; i < work->count && !stop.stop_requested(); i = work->next++) {
+          {
+            MutexLock lock(work->mutex);
+            if (work->is_over) break;
+          }
+          work->run(i);
         }
-        work->run(i);
-      }
+        return {};
+      });
       MutexLock lock(work->mutex);
+      if (!done.ok()) work->failure = done;
       --work->running;
       work->changed.notify_all();
     });
@@ -175,7 +184,7 @@ Status RemoteSession::for_each(std::size_t count, const std::function<void(std::
   // `run` may refer to what goes away with this call.
   work->changed.wait(work->mutex, std::stop_token(),
                      [&work]() HEADRACE_REQUIRES(work->mutex) { return work->running == 0; });
-  return stop_.stop_requested() ? stopped() : Status();
+  return stop_.stop_requested() ? stopped() : work->failure;
 }
 
 }  // namespace headrace

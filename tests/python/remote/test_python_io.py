@@ -213,3 +213,26 @@ def test_without_fsspec(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     with pytest.raises(ValueError, match="fsspec, which is not installed"):
         dataset("memory://bucket/x")
+
+
+COLLECTED = """
+import sys, time
+import headrace as hr
+
+class Slow:
+    def __init__(self, path): self.file = open(path, "rb")
+    def seek(self, *place): return self.file.seek(*place)
+    def tell(self): return self.file.tell()
+    def read(self, size):
+        time.sleep(0.2)
+        return self.file.read(min(size, 500))
+    def close(self): self.file.close()
+
+for _ in range(3):
+    next(iter(hr.TFRecordDataset(sys.argv[1:], open=Slow)))  # nobody keeps the iterator, while Python reads further
+print("end")
+"""
+
+
+def test_an_iterator_is_collected_while_python_reads(shards, script):
+    assert script(COLLECTED, *sorted(shards.iterdir())[:1], timeout=60).stdout == "end\n"

@@ -77,6 +77,23 @@ def test_uneven_last_batch(images, strategy):
     assert len(sums) == 2 and [len(part) for part in parts(list(dataset)[1]["id"])] == [1, 1, 0, 0]
 
 
+def test_padded_batches_have_one_shape_and_tell_their_records(images, strategy):
+    devices = [f"/CPU:{replica}" for replica in range(REPLICAS)]
+    dataset = hrtf.distribute(images(size=20, drop_remainder=False).prefetch_to_device(devices, remainder="pad"), strategy)
+    assert dataset.element_spec["_mask"]._value_specs[0] == tf.TensorSpec([5], tf.bool)
+    batches = list(dataset)
+    real = [number for batch in batches for numbers, mask in zip(parts(batch["id"]), parts(batch["_mask"])) for number in numbers[mask]]
+    assert all(len(part) == 5 for batch in batches for part in parts(batch["id"])) and RECORDS % 20 > 0
+    assert sorted(real) == list(range(RECORDS))
+
+
+def test_replicas_of_unequal_weight(images, strategy):
+    devices = [f"/CPU:{replica}" for replica in range(REPLICAS)]
+    dataset = hrtf.distribute(images().prefetch_to_device(devices, weights=[5, 1, 1, 1]), strategy)
+    assert dataset.element_spec["id"]._value_specs[0] == tf.TensorSpec([None], tf.int64)
+    assert [len(part) for part in parts(next(iter(dataset))["id"])] == [10, 2, 2, 2]
+
+
 def test_custom_loop(images, strategy):
     @tf.function
     def step(batch):
