@@ -9,7 +9,7 @@ import sys
 import click
 import rich.console
 
-from ._doctor import terminal
+from ._doctor import terminal, tf_cli
 from .errors import ArgumentError
 from .infer import infer_schema
 from .sources import TFRecordDataset
@@ -32,7 +32,8 @@ class _Duration(click.ParamType):
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1)
+@tf_cli.options
 @click.option(
     "--features",
     metavar="SPEC",
@@ -48,11 +49,38 @@ class _Duration(click.ParamType):
 @click.option("--verify", is_flag=True, help="Apply each fix to a copy of the pipeline and print what it achieves.")
 @click.option("--html", "page_path", metavar="FILE", help="Write the diagnosis as one page there.")
 @click.option("--json", "json_path", metavar="FILE", help="Write it as JSON there.")
-def doctor(files, features, batch, replicas, step_time, shuffle, cycle, threads, seconds, verify, page_path, json_path):
+def doctor(files, script, profile, step_time, verify, page_path, json_path, **declared):
     """Say whether the input of a training keeps its accelerators waiting, what limits it, and what each fix gains.
 
-    FILES are paths, or one pattern or folder. Exit status: 0 nothing to gain was found, 1 something was, 2 the command failed.
+    FILES are paths, or one pattern or folder, read as the options say. With --script, what stands there is the command line of the
+    script; with --profile, nothing. Exit status: 0 nothing to gain was found, 1 something was, 2 the command failed.
     """
+    if tf_cli.is_asked(script, profile):
+        found = tf_cli.diagnoses(script, profile, files, step_time, verify)
+    elif files:
+        found = [_dataset(files, **declared).doctor(step_time, declared["replicas"], declared["seconds"], verify)]
+    else:
+        raise click.UsageError("give FILES, --script or --profile")
+    console = rich.console.Console(width=None if sys.stdout.isatty() else 120)
+    for diagnosis in found:
+        console.print(terminal.form(diagnosis))
+        for title, source in tf_cli.programs(diagnosis):
+            console.print(f"\n{title}:\n", markup=False)
+            click.echo(source)
+    if json_path is not None:
+        values = [diagnosis.as_dict() for diagnosis in found]
+        with open(json_path, "w", encoding="utf-8") as file:
+            json.dump(values[0] if len(values) == 1 else values, file, indent=1)
+    if page_path is not None:
+        from ._doctor import page  # needs jinja2
+
+        with open(page_path, "w", encoding="utf-8") as file:
+            file.write(page.render(found, "headrace " + shlex.join(sys.argv[1:])))
+    sys.exit(1 if any(diagnosis.findings for diagnosis in found) else 0)
+
+
+def _dataset(files, features, batch, replicas, shuffle, cycle, threads, seconds):
+    """The pipeline that the options declare."""
     wanted = files[0] if len(files) == 1 else list(files)
     specs = infer_schema(wanted).features if features is None else _features(features)
     dataset = TFRecordDataset(wanted, num_threads=threads)
@@ -64,17 +92,7 @@ def doctor(files, features, batch, replicas, step_time, shuffle, cycle, threads,
     dataset = dataset.batch(batch, drop_remainder=True).parse(specs)
     if batch % replicas == 0:
         dataset = dataset.prefetch_to_device([f"/CPU:{number}" for number in range(replicas)])
-    diagnosis = dataset.doctor(step_time, replicas, seconds, verify)
-    rich.console.Console(width=None if sys.stdout.isatty() else 120).print(terminal.form(diagnosis))
-    if json_path is not None:
-        with open(json_path, "w", encoding="utf-8") as file:
-            json.dump(diagnosis.as_dict(), file, indent=1)
-    if page_path is not None:
-        from ._doctor import page  # needs jinja2
-
-        with open(page_path, "w", encoding="utf-8") as file:
-            file.write(page.render(diagnosis, "headrace " + shlex.join(sys.argv[1:])))
-    sys.exit(1 if diagnosis.findings else 0)
+    return dataset
 
 
 def _features(source):

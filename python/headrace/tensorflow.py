@@ -5,9 +5,10 @@
     model.fit(headrace.tensorflow.distribute(train, strategy, structure=("image", "label")), epochs=10)
 
 `distribute` gives a distributed dataset for Keras and for custom loops, `dataset` a tf.data.Dataset. `accelerate` takes a
-tf.data program over. `BackupAndRestore` and `checkpointable` save where the data stands together with the model. `check_routes`
-tells how batches reach this TensorFlow, `recommended_environment` what it should find in the environment (before this import:
-`headrace.recommended_environment`). TensorFlow 2.16 or later is imported with this module, and by nothing else in headrace.
+tf.data program over, `doctor` says what limits one. `BackupAndRestore` and `checkpointable` save where the data stands
+together with the model. `check_routes` tells how batches reach this TensorFlow, `recommended_environment` what it should find
+in the environment (before this import: `headrace.recommended_environment`). TensorFlow 2.16 or later is imported with this
+module, and by nothing else in headrace.
 """
 
 import logging
@@ -23,7 +24,10 @@ from .errors import ArgumentError
 from .gpu_environment import recommended_environment
 from .settings import value_of
 
-__all__ = ["BackupAndRestore", "accelerate", "check_routes", "checkpointable", "dataset", "distribute", "recommended_environment"]
+__all__ = [
+    *("BackupAndRestore", "accelerate", "check_routes", "checkpointable", "dataset"),
+    *("distribute", "doctor", "recommended_environment"),
+]
 
 _logger = logging.getLogger("headrace.tensorflow")
 _ROUTES = ("auto", "direct", "dataset")
@@ -113,6 +117,31 @@ def accelerate(dataset, strategy=None, verify=32, seed=None, random="seeded", st
     from ._accelerate import accelerate
 
     return accelerate(dataset, strategy, verify, seed, random, strict, explain)
+
+
+def doctor(dataset, strategy=None, step_time=None, verify=False):
+    """What limits a tf.data program, why, and what each fix gains.
+
+    Reads the program, runs it for a second and its steps one after another for a third of a second each, the user's own
+    functions among them. What accelerate() would make of it is tried, too. The dataset itself stays as it is; a cache in a file is begun as in training.
+
+    Args:
+        dataset: a tf.data.Dataset.
+        strategy: the tf.distribute strategy that it is for: whether its batches can be shared out.
+        step_time: seconds that a training step takes with its batch at hand. Tells whether the input limits at all; where
+            it does not, faults of speed are left out.
+        verify: apply each fix that the doctor can apply, run both programs in turn, and print predicted against achieved.
+
+    Returns:
+        A Diagnosis: `input_bound`, `limit`, `findings` (cause, evidence, fix as code, predicted and achieved gain), `facts`;
+        `program` is the corrected tf.data program and `equivalent` the same one for headrace, as source. str() is a report.
+
+    Raises:
+        ValueError: dataset is no tf.data.Dataset or gives no batch, step_time is not positive.
+    """
+    from ._doctor.tf_doctor import doctor
+
+    return doctor(dataset, strategy, step_time, verify)
 
 
 def __getattr__(name):

@@ -80,7 +80,7 @@ def test_the_page_stands_alone(input_bound):
         Finding("uneven batch", "It is.", "3", "pass"),
     )
     known = facts if input_bound is not None else {"worker_threads": 2}
-    text = page.render(Diagnosis("data/<x>.tfrecord", input_bound, "cores", findings, known), "headrace doctor")
+    text = page.render([Diagnosis("data/<x>.tfrecord", input_bound, "cores", findings, known)], "headrace doctor")
     elements = _Elements()
     elements.feed(text)
     assert elements.open == [] and elements.elsewhere == [] and "url(" not in text and "@import" not in text

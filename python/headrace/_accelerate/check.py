@@ -93,7 +93,7 @@ def _difference(ours, theirs, where):
     """The largest difference of two tensors of floats, 0 for equal ones."""
     worst = 0.0
     for mine, wanted in zip(*(tf.nest.flatten(each, expand_composites=True) for each in (ours, theirs)), strict=True):
-        mine, wanted = mine.numpy(), wanted.numpy()
+        mine, wanted = _array(mine), _array(wanted)
         if np.shape(mine) != np.shape(wanted) or mine.dtype != wanted.dtype:
             raise Differs(f"{where}: {mine.dtype}{list(np.shape(mine))} instead of {wanted.dtype}{list(np.shape(wanted))}")
         if wanted.dtype.kind in "fc":
@@ -104,6 +104,12 @@ def _difference(ours, theirs, where):
         elif not np.array_equal(mine, wanted):
             raise Differs(f"{where}: other values")
     return worst
+
+
+def _array(tensor):
+    """A tensor as NumPy; TensorFlow gives one string as bytes."""
+    value = tensor.numpy()
+    return np.array(value, dtype=object) if isinstance(value, bytes) else value
 
 
 def rows_are_independent(rest, columns, rows):

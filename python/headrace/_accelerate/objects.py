@@ -42,7 +42,7 @@ _CLASSES = {
     "Options": ("Options", {}),
     "Restructured": ("Restructured", {}),
 }
-_READERS = ("TFRecord", "Interleave", "ParallelInterleave", "FlatMap")
+READERS = ("TFRecord", "Interleave", "ParallelInterleave", "FlatMap")
 _FUNCTIONS = {"Map": "_map_func", "MapAndBatch": "_map_func", "Filter": "_predicate"}
 _COMBINED = ("Concatenate", "DirectedInterleave")
 
@@ -55,11 +55,11 @@ def read(dataset):
     """
     stages = []
     while True:
-        dataset = _unwrapped(dataset)
-        kind = _kind(dataset)
+        dataset = unwrapped(dataset)
+        kind = kind_of(dataset)
         try:
-            if kind in _READERS:
-                source = _reader(dataset, kind)
+            if kind in READERS:
+                source = reader(dataset, kind)
                 return Chain(source, [*source.file_stages, *reversed(stages)])
             if kind in _COMBINED:
                 return Chain(read_combined(dataset, kind, read), stages[::-1])
@@ -82,13 +82,15 @@ def plain(value):
     return value.decode() if isinstance(value, bytes) else value
 
 
-def _unwrapped(dataset):
+def unwrapped(dataset):
+    """The dataset itself, without what the TensorFlow 1 interface puts around it."""
     while type(dataset).__name__ == "DatasetV1Adapter":
         dataset = dataset._dataset
     return dataset
 
 
-def _kind(dataset):
+def kind_of(dataset):
+    """The class of a dataset object without "_", "Parallel" and "Dataset"."""
     return re.sub(r"^_?(Parallel(?!Interleave))?|Dataset(V\d)?$", "", type(dataset).__name__)
 
 
@@ -109,13 +111,14 @@ def _stage(dataset, kind):
     return Stage(op, arguments, None if function is None else function.function, dataset.element_spec)
 
 
-def _reader(dataset, kind):
+def reader(dataset, kind):
+    """The Files of a dataset of one of the kinds READERS."""
     opener, compression, function = dataset, None, None
     if kind == "TFRecord":
-        opener, compression = _unwrapped(dataset._impl), plain(dataset._compression_type or "")
+        opener, compression = unwrapped(dataset._impl), plain(dataset._compression_type or "")
     else:
         function = opener._map_func.function
-    source = read_files(_unwrapped(opener._input_dataset), function, compression)
-    if _kind(opener) != "FlatMap":
+    source = read_files(unwrapped(opener._input_dataset), function, compression)
+    if kind_of(opener) != "FlatMap":
         source.cycle_length, source.block_length = plain(opener._cycle_length), plain(opener._block_length)
     return source

@@ -1,10 +1,12 @@
-"""A Diagnosis as one HTML page that needs nothing else: no script, no font, no image from anywhere."""
+"""Diagnoses as one HTML page that needs nothing else: no script, no font, no image from anywhere."""
 
 import datetime
 import os
 import platform
 
 import jinja2
+
+from .tf_cli import programs
 
 # The facts that are milliseconds of a batch, in the order of its way, and what they are called on the page.
 _STAGES = (
@@ -17,8 +19,8 @@ _STAGES = (
 )
 
 
-def render(diagnosis, command):
-    """The page as text. `command` is how to make it again."""
+def render(diagnoses, command):
+    """The page of a list of Diagnosis as text. `command` is how to make it again."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("headrace._doctor", "."),
         autoescape=True,
@@ -26,17 +28,25 @@ def render(diagnosis, command):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    facts = diagnosis.facts
     return environment.get_template("page.html.j2").render(
-        diagnosis=diagnosis,
+        reports=[_report(diagnosis) for diagnosis in diagnoses],
         command=command,
-        stages=_stages(facts),
-        step=_step(facts),
-        facts=[(name.replace("_", " "), _number(value)) for name, value in facts.items()],
-        bars=[_bars(finding) for finding in diagnosis.findings],
         machine=f"{platform.node()}, {platform.platform()}, {os.cpu_count()} CPUs, Python {platform.python_version()}",
         time=datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
     )
+
+
+def _report(diagnosis):
+    """What the page says of one Diagnosis."""
+    facts = diagnosis.facts
+    return {
+        "diagnosis": diagnosis,
+        "stages": _stages(facts),
+        "step": _step(facts),
+        "facts": [(name.replace("_", " "), _number(value)) for name, value in facts.items()],
+        "bars": [_bars(finding) for finding in diagnosis.findings],
+        "programs": programs(diagnosis),
+    }
 
 
 def _stages(facts):

@@ -1,0 +1,126 @@
+"""doctor --script: the datasets of a training script are found, its source is read, nothing is trained."""
+
+import sys
+
+import click
+import click.testing
+import doctor_programs as programs
+import pytest
+import tensorflow as tf
+
+from headrace._doctor import tf_cli, tf_doctor, tf_gain, tf_measure
+from headrace._doctor.tf_lint import lint
+from headrace._doctor.tf_script import find, script
+
+HEAD = """
+import sys
+import tensorflow as tf
+SPEC = {"label": tf.io.FixedLenFeature([], tf.int64)}
+def parse(records):
+    label = tf.io.parse_example(records, SPEC)["label"]
+    return tf.cast(label, tf.float32)[:, None], label
+def data(*paths):
+    return tf.data.TFRecordDataset(list(paths)).batch(32, drop_remainder=True).map(parse)
+def trained(*_, **__):
+    raise AssertionError("the script trained")
+"""
+FIT = """
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+tf.keras.layers.Normalization().adapt(data(*sys.argv[1:]).map(lambda x, y: x))
+try:
+    model.fit(data(*sys.argv[1:]), validation_data=data(sys.argv[1]), callbacks=[trained()] if False else None)
+except Exception:
+    trained()
+trained()
+"""
+SHARED = """
+strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+strategy.experimental_distribute_dataset(data(*sys.argv[1:]))
+trained()
+"""
+LOOP = """
+for epoch in range(2):
+    for batch in data(*sys.argv[1:]):
+        trained()
+"""
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return programs.write(tmp_path_factory.mktemp("doctor"))
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(tf_doctor, "_RUN_S", 0.05)
+    monkeypatch.setattr(tf_measure, "_STEP_S", 0.05)
+    monkeypatch.setattr(tf_gain, "_PROBE_S", 0.02)
+    monkeypatch.setattr(tf_gain, "_WARM_S", 0.0)
+
+
+def written(folder, text):
+    path = folder / "train.py"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "tail, names", [(FIT, ["fit()"] * 2), (SHARED, ["experimental_distribute_dataset()"]), (LOOP, ["a loop"])]
+)
+def test_find(tail, names, tmp_path, paths):
+    argv, path = list(sys.argv), list(sys.path)
+    uses = find(written(tmp_path, HEAD + tail), paths)
+    assert [use.name for use in uses] == names
+    assert (uses[0].strategy is not None) == (tail is SHARED)
+    assert sum(1 for _ in uses[0].dataset) == 4 * 256 // 32  # and the hooks are gone
+    assert (sys.argv, sys.path) == (argv, path)
+    assert "call" not in (tf.keras.Model.fit.__name__, tf.distribute.Strategy.experimental_distribute_dataset.__name__)
+
+
+def test_script(tmp_path, paths):
+    source = HEAD + "import os\nos.environ['TF_GPU_THREAD_MODE'] = 'gpu_private'\n" + LOOP
+    lines, dataset = script(written(tmp_path, source), paths)
+    assert [finding.name for finding in lines.findings] == ["environment set late"]
+    assert "a loop" in dataset.subject and "no prefetch" in {finding.name for finding in dataset.findings}
+    with pytest.raises(ValueError, match="ends without"):
+        script(written(tmp_path, HEAD))
+
+
+def test_lint():
+    names = lambda source: [finding.name for finding in lint(source)]  # noqa: E731
+    early = "import os\nos.environ['TF_GPU_THREAD_MODE'] = 'x'\nimport tensorflow as tf\nos.environ['HOME'] = 'x'\n"
+    assert names(early) == []
+    assert names("from tensorflow import keras\nimport os\nos.environ.setdefault('XLA_FLAGS', 'x')") == ["environment set late"]
+    strategy = "strategy = tf.distribute.MirroredStrategy()\n"
+    build = "def build():\n    return tf.keras.Sequential([])\n"
+    assert names(strategy + "model = tf.keras.Sequential([])") == ["outside strategy.scope()"]
+    assert names(strategy + "with strategy.scope():\n    model = tf.keras.Sequential([])") == []
+    assert names(strategy + build + "model = build()") == ["outside strategy.scope()"]
+    assert names(strategy + build + "with strategy.scope():\n    model = build()\nmodel.compile('sgd')") == []
+    assert names("model = tf.keras.Sequential([])") == []
+    shared = strategy + "for batch in strategy.experimental_distribute_dataset(data):\n    step(batch)\n"
+    assert names(shared) == ["strategy.run missing"]
+    assert names(shared + "    strategy.run(step, args=(batch,))") == []
+
+
+def test_command_line(tmp_path, paths):
+    @click.command()
+    @tf_cli.options
+    @click.argument("arguments", nargs=-1)
+    def doctor(script, profile, arguments):
+        if tf_cli.is_asked(script, profile):
+            for diagnosis in tf_cli.diagnoses(script, profile, arguments):
+                click.echo("\n".join([finding.name for finding in diagnosis.findings]))
+                for title, source in tf_cli.programs(diagnosis):
+                    click.echo(f"{title}:\n{source}")
+
+    run = click.testing.CliRunner().invoke
+    asked = run(doctor, ["--script", written(tmp_path, HEAD + LOOP), *paths])
+    assert asked.exit_code == 0 and "no prefetch" in asked.output
+    assert "the corrected program:\ndataset = (" in asked.output and ".prefetch(tf.data.AUTOTUNE)" in asked.output
+    (tmp_path / "empty.xplane.pb").write_bytes(b"")
+    refused = run(doctor, ["--profile", str(tmp_path)])
+    assert refused.exit_code == 1 and "no device and no training step" in refused.output
+    both = run(doctor, ["--script", str(tmp_path / "train.py"), "--profile", str(tmp_path)])
+    assert both.exit_code == 2 and "exclude each other" in both.output
