@@ -7,11 +7,13 @@ tf.function next() emits the native op per replica instead. This module uses a f
 
 import contextlib
 import sys
+import time
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.distribute import input_lib, values
 
+from . import _tf_waits
 from ._tf_graph import GraphFeed
 from ._tf_stream import Stream
 from .errors import ArgumentError, ClosedError
@@ -194,17 +196,19 @@ class DirectIterator:
             self._progress.leave(self._followed, self.state_dict())
 
     def _take(self):
+        began = time.perf_counter()
         stream = self._attach()
         if self._takes_first and stream.first is not None:
-            number, element = stream.first
+            number, rows, element = stream.first
         else:
             try:
-                number, element = stream.next()
+                number, rows, element = stream.next()
             except StopIteration:
                 self._progress.end(self._followed, self.state_dict())
                 raise
         self._takes_first = False
         self._handed = number + 1
+        _tf_waits.note(time.perf_counter() - began, rows, self._recipe.mapper is not None)
         return element
 
     def _attach(self):

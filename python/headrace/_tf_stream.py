@@ -43,12 +43,12 @@ class Maker:
                 self._replicas = [tf.constant(replica, tf.int64) for replica in range(recipe.replicas)]
 
     def next(self):
-        """(number of the batch, element). StopIteration at the end; the engine's errors."""
+        """(number of the batch, rows of each replica, element). StopIteration at the end; the engine's errors."""
         batch = self._pipeline.next()
         arrays = self._arrays(batch)
         if self._recipe.mapper is None:
-            return batch.number, self._compose(arrays)
-        return batch.number, self._map(arrays, batch)
+            return batch.number, batch.replica_rows, self._compose(arrays)
+        return batch.number, batch.replica_rows, self._map(arrays, batch)
 
     def _arrays(self, batch):
         """Flat tensors in host memory, one list a replica, sharing the memory of the batch."""
@@ -112,7 +112,7 @@ def _no_seed():
 
 
 class Stream:
-    """Elements in order. `next()` gives (number of the batch, element) or raises, and then raises the same again."""
+    """Elements in order. `next()` gives what Maker.next() does or raises, and then raises the same again."""
 
     def __init__(self, recipe, position=None):
         self._process = os.getpid()
