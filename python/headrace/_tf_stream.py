@@ -14,7 +14,7 @@ import weakref
 import tensorflow as tf
 from tensorflow.python.distribute import values
 
-from . import _core, _tf_ops
+from . import _core, _tf_ops, status_line
 from .errors import ClosedError
 
 _open = weakref.WeakSet()
@@ -164,6 +164,7 @@ class Stream:
             self._worker.stop()
         if self.pipeline is not None:
             self.pipeline.close()
+            status_line.end(self.pipeline)
         if self._worker is not None:
             self._worker.join()
 

@@ -7,7 +7,7 @@ resident, prefetch_to_device.
 
 import logging
 
-from . import _core, arguments, key_patterns, padding
+from . import _core, arguments, key_patterns, padding, status_line
 from .compiled import address_of
 from .errors import ArgumentError, Error
 from .features import to_schema
@@ -29,6 +29,8 @@ class Dataset:
     The elements are bytes (one record) without batch(), BytesColumns with batch(), Batches with parse().
     The k-th iterator that delivered something starts at epoch k; see set_epoch.
     """
+
+    _progress = False  # whether the pipelines of what is made from this source show a live line
 
     def __init__(self, core, spec=None, is_batched=False, devices=(), source=None, functions=()):
         self._core = core
@@ -422,7 +424,10 @@ class Dataset:
         return f"<headrace.Dataset {steps.lstrip('.')}>"
 
     def _open(self, position=None):
-        return open_core(self._runnable, position)
+        pipeline = open_core(self._runnable, position)
+        if self._source._progress:
+            status_line.begin(pipeline)
+        return pipeline
 
     def _with(self, core, **changes):
         parts = {"spec": self._spec, "is_batched": self._is_batched, "devices": self._devices}

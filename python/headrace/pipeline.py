@@ -12,7 +12,7 @@ import os
 import threading
 import weakref
 
-from . import _core, arguments
+from . import _core, arguments, status_line
 from .errors import ArgumentError, ClosedError
 
 _logger = logging.getLogger("headrace.pipeline")
@@ -109,6 +109,7 @@ class Pipeline:
         if self._core is not None:
             self._log_warnings()
             self._core.close()
+            status_line.end(self._core)
 
     def __enter__(self):
         return self
