@@ -25,6 +25,9 @@ _IN_FUNCTION = (
     "inside, or give the function headrace.tensorflow.dataset(pipeline), distributed by strategy.experimental_distribute_dataset"
 )
 
+# The profiler's analysis of the input takes what begins like this for waits for a batch. Without a profiler nothing is made.
+_TRACED_AS = "IteratorGetNext headrace"
+
 
 class Peeks:
     """The stream of which one batch was taken and whose iterator is gone: the next iterator goes on with it.
@@ -196,6 +199,10 @@ class DirectIterator:
             self._progress.leave(self._followed, self.state_dict())
 
     def _take(self):
+        with tf.profiler.experimental.Trace(_TRACED_AS):
+            return self._take_traced()
+
+    def _take_traced(self):
         began = time.perf_counter()
         stream = self._attach()
         if self._takes_first and stream.first is not None:
