@@ -7,11 +7,13 @@ tf.function next() emits the native op per replica instead. This module uses a f
 
 import contextlib
 import sys
+import time
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.distribute import input_lib, values
 
+from . import _tf_waits
 from ._tf_graph import GraphFeed
 from ._tf_stream import Stream
 from .errors import ArgumentError, ClosedError
@@ -22,6 +24,9 @@ _IN_FUNCTION = (
     "iterating over a headrace distributed dataset inside a tf.function: make the iterator outside and call next() on it "
     "inside, or give the function headrace.tensorflow.dataset(pipeline), distributed by strategy.experimental_distribute_dataset"
 )
+
+# The profiler's analysis of the input takes what begins like this for waits for a batch. Without a profiler nothing is made.
+_TRACED_AS = "IteratorGetNext headrace"
 
 
 class Peeks:
@@ -194,17 +199,23 @@ class DirectIterator:
             self._progress.leave(self._followed, self.state_dict())
 
     def _take(self):
+        with tf.profiler.experimental.Trace(_TRACED_AS):
+            return self._take_traced()
+
+    def _take_traced(self):
+        began = time.perf_counter()
         stream = self._attach()
         if self._takes_first and stream.first is not None:
-            number, element = stream.first
+            number, rows, element = stream.first
         else:
             try:
-                number, element = stream.next()
+                number, rows, element = stream.next()
             except StopIteration:
                 self._progress.end(self._followed, self.state_dict())
                 raise
         self._takes_first = False
         self._handed = number + 1
+        _tf_waits.note(time.perf_counter() - began, rows, self._recipe.mapper is not None)
         return element
 
     def _attach(self):

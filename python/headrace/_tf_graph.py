@@ -3,7 +3,7 @@
 import tensorflow as tf
 from tensorflow.python.distribute import values
 
-from . import _core, _tf_ops
+from . import _core, _tf_ops, status_line
 
 
 class GraphFeed:
@@ -27,6 +27,7 @@ class GraphFeed:
     def close(self):
         self._source.close()
         self.pipeline.close()
+        status_line.end(self.pipeline)
 
     def _next(self, replica):
         device = self._recipe.devices[replica]

@@ -15,7 +15,7 @@ import weakref
 import tensorflow as tf
 from tensorflow.python.distribute import values
 
-from . import _core, _tf_ops
+from . import _core, _tf_ops, status_line
 from .errors import ClosedError
 
 _open = weakref.WeakSet()
@@ -44,15 +44,15 @@ class Maker:
                 self._replicas = [tf.constant(replica, tf.int64) for replica in range(recipe.replicas)]
 
     def next(self):
-        """(number of the batch, element). StopIteration at the end; the engine's errors."""
+        """(number of the batch, rows of each replica, element). StopIteration at the end; the engine's errors."""
         batch = self._pipeline.next()
         arrays = self._arrays(batch)
         if self._recipe.mapper is None:
-            return batch.number, self._compose(arrays)
+            return batch.number, batch.replica_rows, self._compose(arrays)
         begin_ns = time.monotonic_ns()
         mapped = self._map(arrays, batch)
         _core.add_to_trace("map", begin_ns, time.monotonic_ns())
-        return batch.number, mapped
+        return batch.number, batch.replica_rows, mapped
 
     def _arrays(self, batch):
         """Flat tensors in host memory, one list a replica, sharing the memory of the batch."""
@@ -116,7 +116,7 @@ def _no_seed():
 
 
 class Stream:
-    """Elements in order. `next()` gives (number of the batch, element) or raises, and then raises the same again."""
+    """Elements in order. `next()` gives what Maker.next() does or raises, and then raises the same again."""
 
     def __init__(self, recipe, position=None):
         self._process = os.getpid()
@@ -168,6 +168,7 @@ class Stream:
             self._worker.stop()
         if self.pipeline is not None:
             self.pipeline.close()
+            status_line.end(self.pipeline)
         if self._worker is not None:
             self._worker.join()
 

@@ -7,7 +7,7 @@ resident, prefetch_to_device.
 
 import logging
 
-from . import _core, arguments, key_patterns, padding
+from . import _core, arguments, key_patterns, padding, status_line
 from .compiled import address_of
 from .errors import ArgumentError, Error
 from .features import to_schema
@@ -32,6 +32,7 @@ class Dataset:
     """
 
     _steps = ()  # the calls that made it (headrace.steps); none of datasets that were combined
+    _progress = False  # whether the pipelines of what is made from this source show a live line
 
     def __init__(self, core, spec=None, is_batched=False, devices=(), source=None, functions=()):
         self._core = core
@@ -470,7 +471,10 @@ class Dataset:
         return f"<headrace.Dataset {steps.lstrip('.')}>"
 
     def _open(self, position=None):
-        return open_core(self._runnable, position)
+        pipeline = open_core(self._runnable, position)
+        if self._source._progress:
+            status_line.begin(pipeline)
+        return pipeline
 
     def _with(self, core, **changes):
         parts = {"spec": self._spec, "is_batched": self._is_batched, "devices": self._devices}

@@ -13,7 +13,7 @@ import threading
 import time
 import weakref
 
-from . import _core, arguments
+from . import _core, arguments, status_line
 from .errors import ArgumentError, ClosedError
 
 _logger = logging.getLogger("headrace.pipeline")
@@ -114,6 +114,7 @@ class Pipeline:
         if self._core is not None:
             self._log_warnings()
             self._core.close()
+            status_line.end(self._core)
 
     def __enter__(self):
         return self

@@ -30,6 +30,8 @@ class TFRecordDataset(Dataset):
             (report().io is "Python IO" then). The paths are literal. It and the files are used by threads of the engine.
         cache_bytes: what may be kept on the local disk of files behind URLs, for later epochs and other processes; None: nothing.
         cache_dir: where; None: `objects` in the folder of HEADRACE_CACHE_DIR.
+        progress: show a live line of what the pipelines do, on the terminal of stderr or in a notebook; elsewhere nothing. Datasets
+            that are combined show none.
         stream_version: version of the order; 1 is the only one.
 
     Raises:
@@ -53,6 +55,7 @@ class TFRecordDataset(Dataset):
         open=None,
         cache_bytes=None,
         cache_dir=None,
+        progress=False,
     ):
         super().__init__(
             _source(
@@ -73,6 +76,7 @@ class TFRecordDataset(Dataset):
                 cache_dir=cache_dir,
             )
         )
+        self._progress = bool(progress)
 
 
 class FileDataset(Dataset):

@@ -6,9 +6,9 @@
 
 `distribute` gives a distributed dataset for Keras and for custom loops, `dataset` a tf.data.Dataset. `accelerate` takes a
 tf.data program over, `doctor` says what limits one. `BackupAndRestore` and `checkpointable` save where the data stands
-together with the model. `check_routes` tells how batches reach this TensorFlow, `recommended_environment` what it should find
-in the environment (before this import: `headrace.recommended_environment`). TensorFlow 2.16 or later is imported with this
-module, and by nothing else in headrace.
+together with the model. `TrainingReport` says for each epoch of fit() what the input cost. `check_routes` tells how batches reach
+this TensorFlow, `recommended_environment` what it should find in the environment (before this import:
+`headrace.recommended_environment`). TensorFlow 2.16 or later is imported with this module, and by nothing else in headrace.
 """
 
 import logging
@@ -25,7 +25,7 @@ from .gpu_environment import recommended_environment
 from .settings import value_of
 
 __all__ = [
-    *("BackupAndRestore", "accelerate", "check_routes", "checkpointable", "dataset"),
+    *("BackupAndRestore", "TrainingReport", "accelerate", "check_routes", "checkpointable", "dataset"),
     *("distribute", "doctor", "recommended_environment"),
 ]
 
@@ -149,6 +149,10 @@ def __getattr__(name):
         from ._tf_backup import BackupAndRestore
 
         return BackupAndRestore
+    if name == "TrainingReport":
+        from ._tf_report import TrainingReport
+
+        return TrainingReport
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

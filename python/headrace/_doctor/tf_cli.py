@@ -9,6 +9,10 @@ def doctor(..., script, profile, ...):
 import click
 
 
+class _Failure(click.ClickException):
+    exit_code = 2  # 1 says that something was found
+
+
 def options(command):
     """The options --script and --profile, as a decorator of a click command."""
     profile = click.option(
@@ -58,7 +62,7 @@ def diagnoses(script, profile, arguments=(), step_s=None, verify=False):
 
         return of_script(script, arguments, step_s, verify)
     except (ValueError, ImportError, SyntaxError) as error:
-        raise click.ClickException(str(error)) from error
+        raise _Failure(str(error)) from error
 
 
 def programs(diagnosis):

@@ -8,7 +8,8 @@ import doctor_programs as programs
 import pytest
 import tensorflow as tf
 
-from headrace._doctor import tf_cli, tf_doctor, tf_gain, tf_measure
+from headrace.cli_doctor import doctor
+from headrace._doctor import tf_doctor, tf_gain, tf_measure
 from headrace._doctor.tf_lint import lint
 from headrace._doctor.tf_script import find, script
 
@@ -105,22 +106,15 @@ def test_lint():
 
 
 def test_command_line(tmp_path, paths):
-    @click.command()
-    @tf_cli.options
-    @click.argument("arguments", nargs=-1)
-    def doctor(script, profile, arguments):
-        if tf_cli.is_asked(script, profile):
-            for diagnosis in tf_cli.diagnoses(script, profile, arguments):
-                click.echo("\n".join([finding.name for finding in diagnosis.findings]))
-                for title, source in tf_cli.programs(diagnosis):
-                    click.echo(f"{title}:\n{source}")
-
     run = click.testing.CliRunner().invoke
-    asked = run(doctor, ["--script", written(tmp_path, HEAD + LOOP), *paths])
-    assert asked.exit_code == 0 and "no prefetch" in asked.output
-    assert "the corrected program:\ndataset = (" in asked.output and ".prefetch(tf.data.AUTOTUNE)" in asked.output
+    asked = run(doctor, ["--script", written(tmp_path, HEAD + LOOP), "--html", str(tmp_path / "page.html"), *paths])
+    assert asked.exit_code == 1 and "no prefetch" in asked.output
+    assert "the corrected program:\n\ndataset = (" in asked.output and ".prefetch(tf.data.AUTOTUNE)" in asked.output
+    assert "the corrected program" in (tmp_path / "page.html").read_text()
     (tmp_path / "empty.xplane.pb").write_bytes(b"")
     refused = run(doctor, ["--profile", str(tmp_path)])
-    assert refused.exit_code == 1 and "no device and no training step" in refused.output
+    assert refused.exit_code == 2 and "no device and no training step" in refused.output
+    nothing = run(doctor, [])
+    assert nothing.exit_code == 2 and "give FILES, --script or --profile" in nothing.output
     both = run(doctor, ["--script", str(tmp_path / "train.py"), "--profile", str(tmp_path)])
     assert both.exit_code == 2 and "exclude each other" in both.output
