@@ -14,7 +14,7 @@ from . import tf_model as model
 from .tf_program import AUTOTUNE, Function, Step, name_of
 from .tf_rule import Fault, ms, size
 
-_SHARE = 0.05  # of the CPU time: what costs less is not worth a word
+_SHARE = 0.05  # of the CPU time: what costs less, and does not decode, is not worth a word
 _TINY_BYTES, _LARGE_BYTES = 2 << 10, 8 << 10  # records: parallel readers cost more than they bring below, pay above
 _BLOCK = 16  # records that are taken from a file in turn
 _HUGE_BYTES = 256 << 10  # records: to parse a batch of these at once costs more than one by one
@@ -43,12 +43,12 @@ def early_prefetch(case):
     """A prefetch that is not last: the steps behind it run while the accelerators wait."""
     places = case.program.find("prefetch")
     behind = case.program.steps[places[-1] + 1 :] if places else ()
-    if behind and any(case.share(step) >= _SHARE for step in behind):
+    if any(_matters(case, step) for step in behind):
         names = ", ".join(step.method for step in behind)
         yield Fault(
             "early prefetch",
             "prefetch stands in front of steps that then run while the accelerators wait.",
-            f"behind it: {names}, {ms(sum(step.cpu_s for step in behind))} a batch",
+            f"behind it: {names}, {ms(sum(step.cpu_s or 0.0 for step in behind))} a batch",
             change=lambda given: given.moved(places[-1], len(given.steps) - 1),
             way="model",
         )
@@ -57,13 +57,13 @@ def early_prefetch(case):
 def sequential_map(case):
     for place in case.program.find("map"):
         step = case.program.steps[place]
-        if step.parallel not in (None, 1) or functions.is_python(step) or case.share(step) < _SHARE:
+        if step.parallel not in (None, 1) or functions.is_python(step) or not _matters(case, step):
             continue
         healed = model.as_run(case.program).steps[place].parallel != step.parallel
         yield Fault(
             "sequential map",
             f"map({_name(step)}) runs in one thread, one element after another.",
-            f"{ms(step.cpu_s)} of CPU a batch, {case.share(step):.0%} of the program; {case.cores:.2g} cores are free"
+            f"{ms(step.cpu_s or 0.0)} of CPU a batch, {case.share(step):.0%} of the program; {case.cores:.2g} cores are free"
             + ("; TensorFlow's default rewrites make it parallel while it runs" if healed else ""),
             change=lambda given, at=place: given.with_step(at, given.steps[at].with_arguments(num_parallel_calls=AUTOTUNE)),
             way="model",
@@ -224,6 +224,11 @@ def wasted_features(case):
             f"{', '.join(sorted(wasted))}: {sum(wasted.values()) / total:.0%} of the bytes",
             fix="Write the shards again without them, or keep them in shards of their own.",
         )
+
+
+def _matters(case, step):
+    """Whether the step is worth a word."""
+    return functions.decodes(step) or case.share(step) >= _SHARE
 
 
 def _name(step):
