@@ -16,6 +16,9 @@ from . import _core
 from .errors import ArgumentError
 from .structure import resolve
 
+# The profiler's analysis of the input takes what begins like this for waits for a batch.
+_TRACED_AS = "IteratorGetNext headrace"
+
 
 def arrays(pipeline, sharding, structure=None):
     """An iterator over the batches of a Dataset, each in the form of `structure` with jax.Arrays as leaves.
@@ -58,10 +61,11 @@ class Arrays:
         return self
 
     def __next__(self):
-        batch = next(self._batches)
-        if self._build is None:
-            self._build = resolve(self._structure, batch.keys())
-        return self._build(_Columns(self, batch), lambda leaf, _: self._weights(leaf, batch))
+        with jax.profiler.TraceAnnotation(_TRACED_AS):
+            batch = next(self._batches)
+            if self._build is None:
+                self._build = resolve(self._structure, batch.keys())
+            return self._build(_Columns(self, batch), lambda leaf, _: self._weights(leaf, batch))
 
     def __len__(self):
         return len(self._batches)

@@ -34,6 +34,20 @@ again.load_state_dict(state)
 assert np.asarray(next(again)).tolist() == list(range(20, 40))
 """
 
+PROFILED = """
+import pathlib
+folder = pathlib.Path(sys.argv.pop())
+dataset = hr.TFRecordDataset(sys.argv[1:]).batch(20).parse(features)
+def profile(batches):
+    with jax.profiler.trace(folder / str(batches)), hr.jax.arrays(dataset, sharding) as arrays:
+        for _ in range(batches): next(arrays)
+    [path] = (folder / str(batches)).rglob("*.xplane.pb")
+    return path.read_bytes()
+assert b"IteratorGetNext headrace" not in profile(0)
+assert b"IteratorGetNext headrace" in profile(2)
+print("ok")
+"""
+
 
 # What the adapter puts on a device, as (address of the slice in the batch, address of the array on the device).
 NO_COPY = """
@@ -101,6 +115,10 @@ def test_number_columns_are_not_copied(numbers, script):
 
 def test_a_small_batch_has_the_shape_of_the_others(numbers, script):
     assert script(START + PADDED, *numbers, timeout=180).stdout == "ok\n"
+
+
+def test_a_profile_shows_the_waits_for_batches(numbers, script, tmp_path):
+    assert script(START + PROFILED, *numbers, str(tmp_path), timeout=180).stdout == "ok\n"
 
 
 def test_what_is_refused(numbers, script):

@@ -39,6 +39,13 @@ def test_no_column_is_copied(numbers):
     assert [tensor[19, 0].item() for tensor in kept] == [19, 39, 59, 79, 99]  # the memory stays with the tensors
 
 
+def test_a_profile_shows_each_batch_as_torchs_own_loader_would(numbers):
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        assert sum(1 for _ in hr.torch.DataLoader(dataset(numbers))) == 5
+    [event] = [event for event in profile.key_averages() if event.key.startswith("enumerate(DataLoader)#headrace")]
+    assert event.count == 6  # the last one finds the end
+
+
 @pytest.mark.parametrize(
     "dtype",
     ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32"]
