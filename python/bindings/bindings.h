@@ -23,6 +23,7 @@ void bind_filter(nanobind::module_& m);       ///< Filter
 void bind_dataset(nanobind::module_& m);      ///< Dataset, source_dataset
 void bind_pipeline(nanobind::module_& m);     ///< Pipeline, Report, StageReport
 void bind_running(nanobind::module_& m);      ///< RunningPipeline, running_pipelines
+void bind_trace(nanobind::module_& m);        ///< start_trace, stop_trace
 void bind_tensorflow(nanobind::module_& m);   ///< tensorflow_source
 
 }  // namespace headrace::python

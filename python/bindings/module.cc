@@ -31,5 +31,6 @@ NB_MODULE(_core, m) {
   headrace::python::bind_running(m);
   headrace::python::bind_filter(m);
   headrace::python::bind_dataset(m);
+  headrace::python::bind_trace(m);
   headrace::python::bind_tensorflow(m);
 }

@@ -1123,6 +1123,27 @@ def choose_from_datasets(datasets: Sequence[Dataset], choices: Sequence[int], st
 def source_dataset(whole_files: bool, files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int, provider: object | None = None, cache_bytes: int | None = None, cache_dir: bytes = ...) -> Dataset:
     """The source of a Dataset."""
 
+def is_tracing() -> bool:
+    """Whether somebody records."""
+
+def trace_works_ahead() -> None:
+    """The calling thread takes batches to work on them ahead of a consumer."""
+
+def add_to_trace(name: str, begin_ns: int, end_ns: int) -> None:
+    """
+    A span of the calling thread, 'wait' for a consumer's; times of time.monotonic_ns(). Nothing while nobody records.
+    """
+
+def start_trace() -> None:
+    """
+    Begins to record all pipelines of the process. ValueError while somebody records.
+    """
+
+def stop_trace(host: bytes) -> tuple:
+    """
+    Ends it: (XSpace, Perfetto's packets, Chrome's JSON, batches that consumers got); empty when nobody has begun.
+    """
+
 def tensorflow_columns(dataset: Dataset) -> list:
     """
     The columns of a parsed dataset: (name, dtype, shape of a row with -1 for what differs by batch or None, row length of each ragged dimension or -1, dtype of row splits, sparse).

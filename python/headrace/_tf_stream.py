@@ -9,6 +9,7 @@ import functools
 import os
 import queue
 import threading
+import time
 import weakref
 
 import tensorflow as tf
@@ -48,7 +49,10 @@ class Maker:
         arrays = self._arrays(batch)
         if self._recipe.mapper is None:
             return batch.number, batch.replica_rows, self._compose(arrays)
-        return batch.number, batch.replica_rows, self._map(arrays, batch)
+        begin_ns = time.monotonic_ns()
+        mapped = self._map(arrays, batch)
+        _core.add_to_trace("map", begin_ns, time.monotonic_ns())
+        return batch.number, batch.replica_rows, mapped
 
     def _arrays(self, batch):
         """Flat tensors in host memory, one list a replica, sharing the memory of the batch."""
@@ -184,10 +188,12 @@ class Worker:
         self._thread.start()
 
     def next(self):
+        asked_ns = time.monotonic_ns()
         numbered, failure = self._results.get()
         if failure is not None:
             raise failure
         self._room.release()
+        _core.add_to_trace("wait", asked_ns, time.monotonic_ns())
         return numbered
 
     def stop(self):
@@ -200,6 +206,7 @@ class Worker:
 
 
 def _work(maker, results, room, stop):
+    _core.trace_works_ahead()
     while True:
         room.acquire()
         if stop.is_set():

@@ -13,6 +13,7 @@ from .cli_environment import check, env
 from .cli_files import repair, verify
 from .cli_index import index
 from .cli_running import report, top
+from .cli_trace import trace
 from .errors import Error
 from .infer import first_records, summarise
 from .schema_diff import differences
@@ -43,6 +44,7 @@ command.add_command(verify)
 command.add_command(repair)
 command.add_command(report)
 command.add_command(top)
+command.add_command(trace)
 
 
 @command.command()

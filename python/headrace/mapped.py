@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 
+from . import _core
 from .errors import ArgumentError, ClosedError
 from .pipeline import Pipeline, position_to_dict
 
@@ -93,6 +94,7 @@ class _Worker:
         self._thread.start()
 
     def take(self):
+        asked_ns = time.monotonic_ns()
         with self._changed:
             self._changed.wait_for(lambda: self._results or self._stopped)
             if not self._results:
@@ -102,6 +104,7 @@ class _Worker:
                 raise failure
             self._results.popleft()
             self._changed.notify_all()
+        _core.add_to_trace("wait", asked_ns, time.monotonic_ns())
         return result, position
 
     def stop(self):
@@ -114,6 +117,7 @@ class _Worker:
             self._thread.join()
 
     def _run(self):
+        _core.trace_works_ahead()
         goes_on = True
         while goes_on:
             item = self._make()

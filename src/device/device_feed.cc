@@ -1,9 +1,12 @@
 #include "device/device_feed.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "headrace/no_memory.h"
+#include "runtime/clock.h"
 #include "runtime/stall.h"
+#include "runtime/trace_log.h"
 
 namespace headrace {
 namespace {
@@ -71,6 +74,7 @@ bool DeviceFeed::start_one(std::chrono::milliseconds timeout) {
   Result<Slice> started = copier_->start(std::move(**taken));
   if (started.ok()) {
     copying_.push_back(std::move(*started));
+    started_ns_.push_back(now_ns());
     return true;
   }
   if (finish_all()) fail(started.status());
@@ -88,6 +92,11 @@ bool DeviceFeed::finish_one() {
   const Status arrived = copier_->finish();
   Slice slice = std::move(copying_.front());
   copying_.pop_front();
+  // The copies of a device come one after the other, whenever they were asked for.
+  const std::int64_t end_ns = now_ns();
+  trace_span({kCopySpan, slice.batch_number, system_thread(), std::max(started_ns_.front(), finished_ns_), end_ns});
+  started_ns_.pop_front();
+  finished_ns_ = end_ns;
   if (!arrived.ok()) {
     fail(arrived);
     return false;

@@ -64,6 +64,8 @@ class DeviceFeed {
 
   // The feed thread's.
   std::unique_ptr<SliceCopier> copier_;
+  std::deque<std::int64_t> started_ns_;  // of those that are copied
+  std::int64_t finished_ns_ = 0;         // the last one
   std::deque<Slice> copying_;
 
   mutable Mutex mutex_;

@@ -1,8 +1,5 @@
 #include "pipeline/executor.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "headrace/no_memory.h"
@@ -13,14 +10,6 @@
 #include "runtime/stall.h"
 
 namespace headrace {
-namespace {
-
-std::int64_t thread_id() {
-  static thread_local const std::int64_t id = syscall(SYS_gettid);
-  return id;
-}
-
-}  // namespace
 
 Executor::Executor(const ExecutorParts& parts)
     : parts_(parts),
@@ -76,7 +65,7 @@ std::optional<Status> Executor::cut_all_batches() {
     RecordBatch& records = **pulled;
     records.number = next_number_;
     if (!is_for_cache_alone(records)) ++next_number_;
-    parts_.trace->add({"cut", records.number, thread_id(), begin_ns, end_ns});
+    parts_.trace->add({"cut", records.number, system_thread(), begin_ns, end_ns});
     parts_.order->add(records.rows, 0);
     random_stall();
     if (asked_about_ != nullptr) {
@@ -198,7 +187,7 @@ void Executor::run_task(const std::shared_ptr<InFlight>& batch, int task) {
     parts_.parse->busy_ns.fetch_add(end_ns - begin_ns - loading_ns, std::memory_order_relaxed);
   }
   batch->parse_ns.fetch_add(end_ns - begin_ns, std::memory_order_relaxed);
-  parts_.trace->add({"parse", batch->records.number, thread_id(), begin_ns, end_ns});
+  parts_.trace->add({"parse", batch->records.number, system_thread(), begin_ns, end_ns});
   // The thread that brings the count to zero sees what all other tasks wrote.
   if (batch->tasks_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (batch->job->finish_phase()) {
@@ -350,7 +339,7 @@ Wait Executor::next_for(std::chrono::milliseconds timeout, Result<std::optional<
   const std::int64_t number = batch->records.number;
   delivered_.store(number + 1, std::memory_order_relaxed);
   const std::int64_t at_ns = now_ns();
-  parts_.trace->add({"deliver", number, thread_id(), at_ns, at_ns});
+  parts_.trace->add({"deliver", number, system_thread(), at_ns, at_ns});
   parts_.deliver->add(batch->rows, 0);
   Delivery out;
   out.whole = batch->failure.ok() && !batch->records.cut_short;

@@ -242,6 +242,9 @@ void Pipeline::Impl::count_map(const std::string& name, std::int64_t busy_ns, st
   if (probe == nullptr) probe = page_->add_stage("map " + name);
   probe->busy_ns.fetch_add(busy_ns, std::memory_order_relaxed);
   probe->add(rows, 0);
+  if (!tracing()) return;
+  const std::int64_t end_ns = now_ns();
+  trace_span({interned("map " + name), -1, system_thread(), end_ns - busy_ns, end_ns});
 }
 
 Pipeline::Pipeline(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

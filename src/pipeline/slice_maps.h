@@ -25,6 +25,7 @@ class SliceMaps {
  private:
   struct Map {
     MapOptions options;
+    const char* stage;  // its name
     StageProbe* probe;
   };
   Status apply(std::size_t first, std::size_t end, std::vector<Slice>* slices);

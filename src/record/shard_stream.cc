@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/clock.h"
+#include "runtime/trace_log.h"
 
 namespace headrace {
 namespace {
@@ -114,6 +115,7 @@ void ShardStream::run(bool may_wait) {
     const std::int64_t busy_ns = may_wait ? std::min(read_ns, inflate_ns) : read_ns;
     probe.busy_ns.fetch_add(busy_ns, std::memory_order_relaxed);
     probe.starved_ns.fetch_add(read_ns - busy_ns, std::memory_order_relaxed);
+    trace_span({"read", -1, system_thread(), begin_ns, begin_ns + read_ns});
     if (next.step == ReadStep::kWouldWait) return submit(true, 0);
     RecordBlock* block = next.piece.block;
     if (block != nullptr) {

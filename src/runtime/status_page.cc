@@ -10,6 +10,7 @@
 
 #include "runtime/page_totals.h"
 #include "runtime/run_folder.h"
+#include "runtime/trace_log.h"
 
 namespace headrace {
 namespace {
@@ -139,7 +140,9 @@ void WaitMeter::begin() {
 }
 
 void WaitMeter::end(bool is_batch) {
-  const std::int64_t wait_ns = now_ns() - since_ns_;
+  const std::int64_t end_ns = now_ns();
+  const std::int64_t wait_ns = end_ns - since_ns_;
+  if (is_batch && !works_ahead()) trace_span({kWaitSpan, -1, system_thread(), since_ns_, end_ns});
   since_ns_ = 0;
   if (slot_ != nullptr) slot_->waiting_since_ns.store(0, std::memory_order_relaxed);
   if (!is_batch) return;

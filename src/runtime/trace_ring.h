@@ -1,26 +1,22 @@
 // TraceRing: the last spans of a pipeline (a batch cut, parsed, delivered). One short lock per span, a few spans per batch.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "runtime/mutex.h"
+#include "runtime/trace_log.h"
 
 namespace headrace {
-
-struct TraceSpan {
-  const char* name;       ///< static text
-  std::int64_t batch;     ///< batch number
-  std::int64_t thread;    ///< system thread id
-  std::int64_t begin_ns;  ///< clock.h
-  std::int64_t end_ns;
-};
 
 class TraceRing {
  public:
   static constexpr std::size_t kCapacity = 4096;
 
-  void add(const TraceSpan& span) HEADRACE_EXCLUDES(mutex_) {
+  void add(TraceSpan span) HEADRACE_EXCLUDES(mutex_) {
+    span.stream = stream_;
+    trace_span(span);
     MutexLock lock(mutex_);
     if (spans_.size() < kCapacity) {
       spans_.push_back(span);
@@ -40,6 +36,12 @@ class TraceRing {
   }
 
  private:
+  static std::int64_t next_stream() {
+    static std::atomic<std::int64_t> made{0};
+    return ++made;
+  }
+
+  const std::int64_t stream_ = next_stream();
   mutable Mutex mutex_;
   std::vector<TraceSpan> spans_ HEADRACE_GUARDED_BY(mutex_);
   std::size_t next_ HEADRACE_GUARDED_BY(mutex_) = 0;
