@@ -1,6 +1,8 @@
 // resident(): the first batches again and again, how many, and that nothing is read meanwhile.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "pipeline/pipeline_impl.h"
 #include "pipeline/pipeline_test_data.h"
 
@@ -99,13 +101,11 @@ TEST(Resident, NothingIsReadAnyMore) {
                                   .resident()
                                   .open();
   ASSERT_TRUE(pipeline.ok());
-  std::int64_t before = -1;
-  for (int i = 0; i < 20'000; ++i) {
-    ASSERT_TRUE(pipeline->next().ok());
-    if (i == 10'000) before = pipeline->impl()->report().stages[2].records;
-  }
-  EXPECT_LT(before, 5000);
-  EXPECT_EQ(pipeline->impl()->report().stages[2].records, before);
+  for (int i = 0; i < 20'000; ++i) ASSERT_TRUE(pipeline->next().ok());
+  // The two that are kept, and as many as may be on their way behind them; some of these may still be parsed.
+  const Report report = pipeline->impl()->report();
+  const std::int64_t on_their_way = 2 + std::max(2, report.threads);
+  EXPECT_LE(report.stages[2].records, 10 * (2 + on_their_way));
 }
 
 }  // namespace
