@@ -20,6 +20,7 @@ from ._tf_checkpoint import checkpointable
 from ._tf_dataset import make_dataset
 from ._tf_elements import Elements
 from ._tf_recipe import Recipe, batch_size, slice_rows
+from ._tf_place import compare_streams, place_of, share_out
 from .errors import ArgumentError
 from .gpu_environment import recommended_environment
 from .settings import value_of
@@ -42,7 +43,9 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
     Args:
         pipeline: a headrace Dataset with batch and parse. Its batch size is the global one; without prefetch_to_device
             the batch is shared out among the replicas of `strategy`.
-        strategy: a tf.distribute strategy of this process (MirroredStrategy, OneDeviceStrategy, the default one).
+        strategy: a tf.distribute strategy of this process (MirroredStrategy, OneDeviceStrategy), or a
+            MultiWorkerMirroredStrategy: every process then declares the same pipeline, orders the same stream and parses the rows of
+            its own replicas; that they do is proved here, for which all have to call distribute().
         structure: the nested tuple or dict the training loop wants, see headrace.structure; None: the dict of all columns.
         map: a function of TensorFlow ops, called as tf.data's map calls it, with what one replica gets. Traced once; runs
             ahead of the step on the replica's device. A parameter named `seed` gets int32 [2], a pure function of the
@@ -62,15 +65,18 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
     _check_choice("map_rows", map_rows, ("independent", "dependent"))
     _check_choice("map_device", map_device, (None, "host"))
     chosen = _route(route)
-    devices = _replica_devices(strategy)
+    place = place_of(strategy)
     batch_size(pipeline)  # refuses what has no batches of its own
     pipeline.refuse_cuda("distribute")
     functions = () if map is None else (map,)
     if chosen == "dataset":
+        if not place.is_whole:
+            raise ArgumentError("route='dataset': feeds strategies of one process; the direct route feeds several")
         return _by_dataset(pipeline, strategy, structure, functions)
-    pipeline = _over_replicas(pipeline, len(devices))
-    elements = Elements(pipeline, structure, slice_rows(pipeline, len(devices)))
-    recipe = Recipe(pipeline, devices, elements, map_device=map_device, dependent=map_rows == "dependent")
+    pipeline = share_out(pipeline, place)
+    elements = Elements(pipeline, structure, slice_rows(pipeline, place.replicas))
+    recipe = Recipe(pipeline, place.devices, elements, map_device=map_device, dependent=map_rows == "dependent")
+    compare_streams(strategy, pipeline, place)
     from ._tf_direct import DirectDataset
 
     return DirectDataset(recipe.with_functions(*functions))
@@ -205,28 +211,6 @@ def _route(asked):
 def _check_choice(parameter, value, choices):
     if value not in choices:
         raise ArgumentError(f"{parameter}={value!r}: must be one of {', '.join(repr(choice) for choice in choices)}")
-
-
-def _replica_devices(strategy):
-    devices = tuple(strategy.extended.worker_devices)
-    if strategy.num_replicas_in_sync != len(devices):
-        raise ArgumentError(
-            f"strategy: {type(strategy).__name__} has {strategy.num_replicas_in_sync} replicas, {len(devices)} of them in "
-            "this process; headrace feeds strategies of one process"
-        )
-    return devices
-
-
-def _over_replicas(pipeline, replicas):
-    """`pipeline` shared out among that many replicas."""
-    declared = [name for _, name, _ in pipeline._core.ops()]
-    if "prefetch_to_device" not in declared:
-        return pipeline.prefetch_to_device([f"/CPU:{replica}" for replica in range(replicas)])
-    if pipeline.replicas != replicas:
-        raise ArgumentError(
-            f"pipeline: prefetch_to_device names {pipeline.replicas} devices, the strategy has {replicas} replicas"
-        )
-    return pipeline
 
 
 def _by_dataset(pipeline, strategy, structure, functions):

@@ -1,0 +1,93 @@
+"""Two processes under MultiWorkerMirroredStrategy on loopback: one stream, each parses its own rows."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+import headrace as hr
+
+WORKER = """
+import json, os, sys
+task, seed, ports, path = int(sys.argv[1]), sys.argv[2], sys.argv[3].split(","), sys.argv[4]
+os.environ["TF_CONFIG"] = json.dumps({
+    "cluster": {"worker": ["127.0.0.1:" + port for port in ports]}, "task": {"type": "worker", "index": task},
+})
+import tensorflow as tf
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+import headrace as hr
+dataset = hr.TFRecordDataset(path).shuffle(20, seed=None if seed == "none" else int(seed))
+dataset = dataset.batch(8).parse({"id": hr.FixedLenFeature([], hr.int64)})
+try:
+    data = hr.tensorflow.distribute(dataset, strategy)
+except ValueError as error:
+    print(json.dumps(str(error)))
+    sys.exit()
+
+@tf.function(reduce_retracing=True)
+def total(numbers):
+    return strategy.reduce("SUM", strategy.run(tf.reduce_sum, args=(numbers,)), axis=None)
+
+rows, totals = [], []
+for batch in data:
+    (mine,) = strategy.experimental_local_results(batch["id"])
+    rows.append(mine.numpy().tolist())
+    totals.append(int(total(batch["id"])))
+print(json.dumps([rows, totals, data.state_dict()]))
+"""
+
+
+@pytest.fixture(scope="module")
+def shard(tmp_path_factory):
+    path = tmp_path_factory.mktemp("workers") / "shard"
+    with hr.TFRecordWriter(path) as writer:
+        for number in range(43):
+            writer.write(hr.make_example({"id": number}))
+    return str(path)
+
+
+def run(seeds, shard):
+    """What each of two workers with these seeds prints."""
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        ports = f"{one.getsockname()[1]},{other.getsockname()[1]}"
+    environment = {key: value for key, value in os.environ.items() if key != "TF_CONFIG"}
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(task), seed, ports, shard],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        for task, seed in enumerate(seeds)
+    ]
+    deadline = time.monotonic() + 150
+    try:
+        found = [worker.communicate(timeout=max(1, deadline - time.monotonic())) for worker in workers]
+    finally:
+        for worker in workers:
+            worker.kill()
+    assert all(worker.returncode == 0 for worker in workers), [errors[-2000:] for _, errors in found]
+    return [json.loads(printed.splitlines()[-1]) for printed, _ in found]
+
+
+def test_two_workers_share_one_stream(shard):
+    (first, totals, state), (second, same_totals, same_state) = run(["3", "3"], shard)
+    whole = hr.TFRecordDataset(shard).shuffle(20, seed=3).batch(8).parse({"id": hr.FixedLenFeature([], hr.int64)})
+    batches = [batch["id"].numpy().tolist() for batch in whole]
+    assert [mine + theirs for mine, theirs in zip(first, second)] == batches and len(first) == len(second) == 6
+    assert (len(first[-1]), len(second[-1])) == (2, 1)
+    assert totals == same_totals == [sum(batch) for batch in batches]
+    assert state == same_state
+
+
+@pytest.mark.parametrize("seeds", [["3", "4"], ["none", "none"]])
+def test_other_streams_are_refused_before_the_first_step(shard, seeds):
+    for said in run(seeds, shard):
+        assert "do not read the same stream" in said and "seed" in said
