@@ -40,17 +40,15 @@ class Packets {
 
   void add(const TraceThread& thread) {
     const std::int64_t track = kFirstThreadTrack + thread.id;
-    const char* const name = thread.steps.empty() ? "headrace" : "consumer";
     const ProtoWriter descriptor =
-        ProtoWriter().number(1, static_cast<std::int64_t>(getpid())).number(2, thread.id).text(5, name);
+        ProtoWriter().number(1, static_cast<std::int64_t>(getpid())).number(2, thread.id).text(5, thread.name);
     describe(ProtoWriter().number(1, track).number(5, kProcessTrack).message(4, descriptor));
     for (const TraceStep& step : thread.steps) {
       slice(track, "wait", step.begin_ns, step.ready_ns, 0);
       slice(track, "step", step.ready_ns, step.end_ns, 0);
     }
     for (const TraceSpan& span : thread.spans) {
-      const std::string_view stage = span.name;
-      slice(track, stage == "cut" ? "order" : stage, span.begin_ns, span.end_ns, flow_of(span));
+      slice(track, stage_name(span), span.begin_ns, span.end_ns, flow_of(span));
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -21,7 +22,18 @@ void add_span(const TraceSpan& span, TraceThread* thread) {
   thread->steps.push_back({number, span.begin_ns, span.end_ns, span.end_ns});
 }
 
+std::string stages_of(const TraceThread& thread) {
+  std::set<std::string> stages;
+  for (const TraceSpan& span : thread.spans) stages.insert(stage_name(span));
+  std::string text = "headrace";
+  const char* separator = ": ";
+  for (const std::string& stage : stages) text += std::exchange(separator, ", ") + stage;
+  return text;
+}
+
 }  // namespace
+
+std::string stage_name(const TraceSpan& span) { return std::string_view(span.name) == "cut" ? "order" : span.name; }
 
 std::vector<TraceThread> make_timeline(const std::vector<TraceSpan>& spans, std::int64_t end_ns) {
   std::map<std::int64_t, TraceThread> threads;
@@ -29,6 +41,7 @@ std::vector<TraceThread> make_timeline(const std::vector<TraceSpan>& spans, std:
   std::vector<TraceThread> timeline;
   for (auto& [id, thread] : threads) {
     thread.id = id;
+    thread.name = thread.steps.empty() ? stages_of(thread) : "consumer";
     if (!thread.steps.empty()) thread.steps.back().end_ns = std::max(thread.steps.back().ready_ns, end_ns);
     timeline.push_back(std::move(thread));
   }

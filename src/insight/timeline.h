@@ -20,9 +20,13 @@ struct TraceStep {
 
 struct TraceThread {
   std::int64_t id = 0;
+  std::string name;              ///< "consumer", else the stages that it worked for
   std::vector<TraceStep> steps;  ///< of a thread that called next()
   std::vector<TraceSpan> spans;  ///< of stages, in order; none reaches into the next
 };
+
+/// How a stage is called in traces.
+std::string stage_name(const TraceSpan& span);
 
 /// `spans` in order of their beginnings; `end_ns` is when the recording ended, and with it the last step of each consumer.
 std::vector<TraceThread> make_timeline(const std::vector<TraceSpan>& spans, std::int64_t end_ns);

@@ -17,6 +17,7 @@ TEST(Timeline, AStepLastsUntilTheNextWait) {
   EXPECT_THAT((std::vector{first.number, first.begin_ns, first.ready_ns, first.end_ns}), ElementsAre(1, 10, 15, 20));
   EXPECT_EQ(timeline[0].steps[1].end_ns, 40);
   EXPECT_EQ(timeline[1].id, 8);
+  EXPECT_EQ(timeline[1].name, "consumer");
   EXPECT_EQ(timeline[1].steps[0].end_ns, 40);
 }
 
@@ -24,6 +25,7 @@ TEST(Timeline, SpansOfAThreadDoNotReachIntoEachOther) {
   const std::vector<TraceThread> timeline =
       make_timeline({{"read", -1, 3, 1, 5}, {"parse", 0, 3, 4, 9}, {"deliver", 0, 3, 9, 9}, {"parse", 1, 3, 6, 8}}, 10);
   ASSERT_EQ(timeline.size(), 1U);
+  EXPECT_EQ(timeline[0].name, "headrace: parse, read");
   ASSERT_EQ(timeline[0].spans.size(), 2U) << "a moment, and one that lies inside another, are left out";
   EXPECT_EQ(timeline[0].spans[1].begin_ns, 5);
   EXPECT_EQ(timeline[0].spans[1].end_ns, 9);

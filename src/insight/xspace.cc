@@ -32,7 +32,7 @@ class Plane {
   void add(const TraceThread& thread, std::int64_t start_ns, std::int64_t unix_ns) {
     start_ns_ = start_ns;
     line_ = ProtoWriter();
-    line_.number(1, thread.id).text(2, thread.steps.empty() ? "headrace" : "consumer");
+    line_.number(1, thread.id).text(2, thread.name);
     line_.number(3, start_ns + unix_ns);
     for (const TraceStep& step : thread.steps) add_step(step);
     for (const TraceSpan& span : thread.spans) {
@@ -72,7 +72,7 @@ class Plane {
 
   void add_stage(const TraceSpan& span) {
     const std::string_view name = span.name;
-    const std::string shown = name == kCopySpan ? "MemcpyHToD" : name == "cut" ? "order" : span.name;
+    const std::string shown = name == kCopySpan ? "MemcpyHToD" : stage_name(span);
     ProtoWriter stage = event(shown, span.begin_ns, span.end_ns);
     stage.message(4, number_stat("_ipl_stage_id", kFirstStageId + id_of(shown, &stages_)));
     stage.message(4, text_stat("_ipl_stage_name", shown));
