@@ -1,7 +1,6 @@
 """Recordings: what the files of hr.trace hold, read field by field; what xprof makes of them, where it is installed."""
 
 import json
-import struct
 import subprocess
 import sys
 import time
@@ -10,51 +9,12 @@ import headrace as hr
 import pytest
 
 from number_shards import NUMBERS, ROOT
-
-
-def fields(message):
-    """[(number, value)] of a protobuf message: int, or bytes."""
-    found, at = [], 0
-
-    def varint():
-        nonlocal at
-        value, shift = 0, 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        key = varint()
-        if key & 7 == 0:
-            found.append((key >> 3, varint()))
-        elif key & 7 == 1:
-            found.append((key >> 3, struct.unpack_from("<Q", message, at)[0]))
-            at += 8
-        else:
-            assert key & 7 == 2, key
-            size = varint()
-            found.append((key >> 3, bytes(message[at : at + size])))
-            at += size
-    assert at == len(message)
-    return found
-
-
-def of(message, number):
-    return [value for field, value in fields(message) if field == number]
-
-
-def one(message, number):
-    (value,) = of(message, number)
-    return value
+from proto_fields import fields, one, values
 
 
 def names(plane, field):
     """{id: name} of the metadata of events (field 4) or stats (5)."""
-    return {one(entry, 1): one(one(entry, 2), 2).decode() for entry in of(plane, field)}
+    return {one(entry, 1): one(one(entry, 2), 2).decode() for entry in values(plane, field)}
 
 
 @pytest.fixture
@@ -89,13 +49,13 @@ def test_the_profile_has_steps_waits_and_stages(recorded):
     events, stats = names(plane, 4), names(plane, 5)
     assert {"train", "IteratorGetNextOp::DoCompute", "step", "read", "order", "parse", "map slow"} <= set(events.values())
     steps, waited = [], []
-    for line in of(plane, 3):
+    for line in values(plane, 3):
         spans = []
-        for event in of(line, 4):
+        for event in values(line, 4):
             name, begin, duration = events[one(event, 1)], one(event, 2), one(event, 3)
             assert duration >= 0 and (not spans or begin >= spans[-1][0])
             spans.append((begin, begin + duration))
-            found = {stats[one(stat, 1)]: dict(fields(stat)) for stat in of(event, 4)}
+            found = {stats[one(stat, 1)]: dict(fields(stat)) for stat in values(event, 4)}
             if name.startswith("IteratorGetNext"):
                 waited.append(duration / 1e12)
             if name == "train":
@@ -115,19 +75,19 @@ def test_the_profile_has_steps_waits_and_stages(recorded):
 
 def test_perfetto_has_a_track_for_each_thread_and_a_flow_for_each_batch(recorded):
     trace, _ = recorded
-    packets = of(open(trace.files[1], "rb").read(), 1)
-    tracks = {one(one(packet, 60), 1) for packet in packets if of(packet, 60)}
+    packets = values(open(trace.files[1], "rb").read(), 1)
+    tracks = {one(one(packet, 60), 1) for packet in packets if values(packet, 60)}
     assert len(tracks) >= 4
     depth, flows, counter = dict.fromkeys(tracks, 0), {}, []
     for packet in packets:
-        for event in of(packet, 11):
+        for event in values(packet, 11):
             kind, track = one(event, 9), one(event, 11)
-            assert track in tracks and of(packet, 8) and one(packet, 10) == 1
+            assert track in tracks and values(packet, 8) and one(packet, 10) == 1
             depth[track] += {1: 1, 2: -1, 4: 0}[kind]
             assert depth[track] in (0, 1)
-            for flow in of(event, 47):
+            for flow in values(event, 47):
                 flows.setdefault(flow, []).append(one(event, 23).decode())
-            counter += of(event, 30)
+            counter += values(event, 30)
     assert set(depth.values()) == {0}
     assert max(counter) >= 1 and all(count < 2**63 for count in counter)
     assert sum("order" in spans and "parse" in spans for spans in flows.values()) >= 10

@@ -4,7 +4,7 @@ import doctor_programs as programs
 import pytest
 
 from headrace import tensorflow as hrtf
-from headrace._doctor import tf_doctor, tf_gain, tf_measure
+from headrace._doctor import tf_gain
 from headrace._doctor.tf_program import read as program_of
 from headrace.findings import Gain
 
@@ -28,11 +28,7 @@ def made(tmp_path_factory):
 def short(monkeypatch):
     """Short runs: here the names matter, not the numbers. What is told by trying it gains."""
     monkeypatch.setattr(tf_gain.Gains, "_run", lambda *_: Gain(1.5, 0.1))
-    monkeypatch.setattr(tf_gain, "_WARM_S", 0.0)
-    monkeypatch.setattr(tf_doctor, "_RUN_S", 0.05)
-    monkeypatch.setattr(tf_measure, "_STEP_S", 0.05)
-    monkeypatch.setattr(tf_gain, "_PROBE_S", 0.02)
-    monkeypatch.setattr(tf_gain, "_VERIFY_S", 0.02)
+    programs.shorten(monkeypatch)
 
 
 def names(diagnosis):

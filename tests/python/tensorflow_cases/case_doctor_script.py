@@ -9,7 +9,6 @@ import pytest
 import tensorflow as tf
 
 from headrace.cli_doctor import doctor
-from headrace._doctor import tf_doctor, tf_gain, tf_measure
 from headrace._doctor.tf_lint import lint
 from headrace._doctor.tf_script import find, script
 
@@ -54,10 +53,7 @@ def paths(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
-    monkeypatch.setattr(tf_doctor, "_RUN_S", 0.05)
-    monkeypatch.setattr(tf_measure, "_STEP_S", 0.05)
-    monkeypatch.setattr(tf_gain, "_PROBE_S", 0.02)
-    monkeypatch.setattr(tf_gain, "_WARM_S", 0.0)
+    programs.shorten(monkeypatch)
 
 
 def written(folder, text):

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from headrace import tensorflow as hrtf
-from headrace._doctor import tf_doctor, tf_gain, tf_measure, tf_model, tf_rules_memory, tf_rules_speed
+from headrace._doctor import tf_gain, tf_measure, tf_model, tf_rules_memory, tf_rules_speed
 from headrace._doctor.tf_case import Case
 from headrace._doctor.tf_program import Step, read
 from headrace.findings import Gain
@@ -23,11 +23,7 @@ def paths(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
-    monkeypatch.setattr(tf_doctor, "_RUN_S", 0.05)
-    monkeypatch.setattr(tf_measure, "_STEP_S", 0.05)
-    monkeypatch.setattr(tf_gain, "_PROBE_S", 0.02)
-    monkeypatch.setattr(tf_gain, "_WARM_S", 0.0)
-    monkeypatch.setattr(tf_gain, "_VERIFY_S", 0.02)
+    programs.shorten(monkeypatch)
 
 
 def names(diagnosis):

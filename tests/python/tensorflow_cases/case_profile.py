@@ -2,43 +2,11 @@
 
 import pytest
 import tensorflow as tf
+from proto_fields import values
 
 from headrace import tensorflow as hrtf
 
 NAME = "IteratorGetNext headrace"
-MESSAGE = 2  # the wire type of what has a length
-
-
-def fields(data):
-    """(number, value) of the fields of a serialized message."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value, shift = 0, 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-            shift += 7
-
-    while at < len(data):
-        key = varint()
-        number, kind = key >> 3, key & 7
-        if kind == MESSAGE:
-            size = varint()
-            yield number, data[at : at + size]
-            at += size
-        elif kind == 0:
-            yield number, varint()
-        else:  # fixed64 or fixed32
-            at += 8 if kind == 1 else 4
-
-
-def values(data, number):
-    return [value for found, value in fields(data) if found == number]
 
 
 def durations(profile, name):

@@ -3,11 +3,22 @@
 import numpy as np
 import tensorflow as tf
 
+from headrace._doctor import tf_doctor, tf_gain, tf_measure
+
 AUTO = tf.data.AUTOTUNE
 SPEC = {"image": tf.io.FixedLenFeature([], tf.string), "label": tf.io.FixedLenFeature([], tf.int64)}
 FLOATS = {"pixels": tf.io.FixedLenFeature([3072], tf.float32), "label": tf.io.FixedLenFeature([], tf.int64)}
 LABEL = {"label": SPEC["label"]}
 SHARDS, RECORDS = 4, 256
+
+
+def shorten(monkeypatch):
+    """Short runs, for tests in which the names matter and not the numbers."""
+    monkeypatch.setattr(tf_doctor, "_RUN_S", 0.05)
+    monkeypatch.setattr(tf_measure, "_STEP_S", 0.05)
+    monkeypatch.setattr(tf_gain, "_PROBE_S", 0.02)
+    monkeypatch.setattr(tf_gain, "_WARM_S", 0.0)
+    monkeypatch.setattr(tf_gain, "_VERIFY_S", 0.02)
 
 
 def write(folder, name="images", compression="", shards=SHARDS, records=RECORDS, tiny=False):
