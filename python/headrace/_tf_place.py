@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from ._tf_recipe import declared
 from .errors import ArgumentError
 
 
@@ -46,10 +47,15 @@ def place_of(strategy):
 
 def share_out(pipeline, place):
     """`pipeline`, whose batches go to all replicas; it delivers the slices of this process."""
-    declared = [name for _, name, _ in pipeline._core.ops()]
-    if "prefetch_to_device" not in declared:
+    if declared(pipeline, "prefetch_to_device") is None:
         local = None if place.is_whole else range(place.first, place.first + len(place.devices))
         return pipeline.prefetch_to_device([f"/CPU:{replica}" for replica in range(place.replicas)], local=local)
+    ours = f"{place.first}+{len(place.devices)}"
+    if not place.is_whole and declared(pipeline, "prefetch_to_device").get("local") != ours:
+        raise ArgumentError(
+            f"pipeline: prefetch_to_device gives this process other rows than its replicas: leave it out, or name the "
+            f"{place.replicas} devices of all processes and local=range({place.first}, {place.first + len(place.devices)})"
+        )
     if pipeline.replicas != len(place.devices):
         raise ArgumentError(
             f"pipeline: prefetch_to_device names {pipeline.replicas} devices of this process, the strategy has "

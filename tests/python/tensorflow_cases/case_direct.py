@@ -9,6 +9,7 @@ from conftest import RECORDS, REPLICAS, parts
 
 import headrace as hr
 from headrace import tensorflow as hrtf
+from headrace._tf_place import Place, share_out
 
 
 def ids(batches, place="id"):
@@ -92,6 +93,16 @@ def test_replicas_of_unequal_weight(images, strategy):
     dataset = hrtf.distribute(images().prefetch_to_device(devices, weights=[5, 1, 1, 1]), strategy)
     assert dataset.element_spec["id"]._value_specs[0] == tf.TensorSpec([None], tf.int64)
     assert [len(part) for part in parts(next(iter(dataset))["id"])] == [10, 2, 2, 2]
+
+
+def test_of_several_processes_each_gets_its_own_rows(images):
+    place = Place(("/device:CPU:0",), 1, 2)  # the second of two, with a replica each
+    assert share_out(images(), place).devices == ("/CPU:1",)
+    own = images().prefetch_to_device(["/CPU:0", "/CPU:1"], local=range(1, 2))
+    assert share_out(own, place) is own
+    for wrong in ({"devices": ["/CPU:0"]}, {"devices": ["/CPU:0", "/CPU:1"], "local": range(0, 1)}):
+        with pytest.raises(ValueError, match=r"local=range\(1, 2\)"):
+            share_out(images().prefetch_to_device(**wrong), place)
 
 
 def test_custom_loop(images, strategy):
