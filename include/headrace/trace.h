@@ -22,7 +22,6 @@ Status start_trace();
 /// For who works on batches in a thread of his own, ahead of the consumer: first of all, in that thread, that it does; then a span of
 /// what it did, "map NAME", or of the consumer's thread, "wait", with times of std::chrono::steady_clock in nanoseconds.
 void trace_works_ahead();
-bool is_tracing();
 void add_to_trace(const std::string& name, std::int64_t begin_ns, std::int64_t end_ns);
 
 /// One recording in the forms that others read.

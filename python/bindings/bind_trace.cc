@@ -25,7 +25,6 @@ nb::tuple stop(const std::string& host) {
 }  // namespace
 
 void bind_trace(nb::module_& m) {
-  m.def("is_tracing", is_tracing, "Whether somebody records.");
   m.def("trace_works_ahead", trace_works_ahead,
         "The calling thread takes batches to work on them ahead of a consumer.");
   m.def("add_to_trace", add_to_trace, nb::arg("name"), nb::arg("begin_ns"), nb::arg("end_ns"),

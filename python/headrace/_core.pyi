@@ -1123,9 +1123,6 @@ def choose_from_datasets(datasets: Sequence[Dataset], choices: Sequence[int], st
 def source_dataset(whole_files: bool, files: Sequence[bytes], is_list: bool, compression: str, verify: str, on_corrupt: str, on_mismatch: str, max_skipped: int, max_record_bytes: int | None, deterministic: bool, num_threads: int | None, memory_bytes: int | None, stream_version: int, provider: object | None = None, cache_bytes: int | None = None, cache_dir: bytes = ...) -> Dataset:
     """The source of a Dataset."""
 
-def is_tracing() -> bool:
-    """Whether somebody records."""
-
 def trace_works_ahead() -> None:
     """The calling thread takes batches to work on them ahead of a consumer."""
 

@@ -10,7 +10,7 @@ import rich.live
 import rich.markup
 import rich.table
 
-from .running import busiest_stage, input_bound, running_pipelines
+from .running import busiest_stage, input_bound, rates, running_pipelines
 
 
 @click.command()
@@ -72,25 +72,17 @@ def _table(before, now):
 
 def _row(before, now):
     seconds = now.open_seconds - before.open_seconds
-
-    def rate(then, current):
-        return (current - then) / seconds if seconds > 0 else 0.0
-
-    read, delivered = _stage("read"), _stage("deliver")
+    rate = rates(before, now)
     stage, busy = busiest_stage(before, now)
     return (
         str(now.process),
         str(now.epoch),
         str(now.batches),
-        f"{rate(before.batches, now.batches):.1f}",
-        f"{rate(delivered(before).records, delivered(now).records):.0f}",
-        f"{rate(read(before).bytes, read(now).bytes) / 1e6:.1f}",
+        f"{rate.batches:.1f}",
+        f"{rate.records:.0f}",
+        f"{rate.megabytes:.1f}",
         f"{100 * input_bound(before, now):.1f} %",
         f"{stage} ({busy / seconds:.2f} cores)" if stage and seconds > 0 else "",
         f"{(now.record_bytes + now.batch_bytes) / 1e6:.1f}",
         now.name,
     )
-
-
-def _stage(name):
-    return lambda running: next(stage for stage in running.stages if stage.name == name)

@@ -1,5 +1,7 @@
 """What runs on this machine: the pipelines of this user's processes, without disturbing them."""
 
+from typing import NamedTuple
+
 from . import _core
 
 
@@ -10,6 +12,26 @@ def running_pipelines():
     be written, nobody sees it.
     """
     return _core.running_pipelines()
+
+
+class Rates(NamedTuple):
+    """What a pipeline did between two states, a second: batches, records and megabytes read."""
+
+    batches: float
+    records: float
+    megabytes: float
+
+
+def rates(before, now):
+    """The Rates between two states of one pipeline; 0 where no time lies between them."""
+    seconds = now.open_seconds - before.open_seconds
+    if seconds <= 0:
+        return Rates(0.0, 0.0, 0.0)
+    earlier, later = ({stage.name: stage for stage in state.stages} for state in (before, now))
+    records = later["deliver"].records - earlier["deliver"].records
+    return Rates(
+        (now.batches - before.batches) / seconds, records / seconds, (later["read"].bytes - earlier["read"].bytes) / seconds / 1e6
+    )
 
 
 def input_bound(before, now):

@@ -8,7 +8,7 @@ import time
 import weakref
 from typing import NamedTuple
 
-from .running import busiest_stage, input_bound
+from .running import busiest_stage, input_bound, rates
 
 _INTERVAL_SECONDS = 0.5
 _lines = weakref.WeakKeyDictionary()  # _core.Pipeline -> StatusLine
@@ -90,17 +90,14 @@ def is_news(before, now):
 def text_of(before, now):
     """The line; all rates are of the time between two looks."""
     seconds = now.open_seconds - before.open_seconds
-    earlier = {stage.name: stage for stage in before.stages}
-    later = {stage.name: stage for stage in now.stages}
-    records = (later["deliver"].records - earlier["deliver"].records) / seconds
-    megabytes = (later["read"].bytes - earlier["read"].bytes) / seconds / 1e6
+    rate = rates(before, now)
     stage, busy = busiest_stage(before, now)
     parts = [
         f"epoch {now.epoch}",
         f"{now.batches} batches",
-        f"{(now.batches - before.batches) / seconds:.1f} batches/s",
-        f"{records:.0f} records/s",
-        f"{megabytes:.1f} MB/s",
+        f"{rate.batches:.1f} batches/s",
+        f"{rate.records:.0f} records/s",
+        f"{rate.megabytes:.1f} MB/s",
         f"waiting {100 * input_bound(before, now):.1f} %",
     ]
     return ", ".join(parts + ([f"{stage} {busy / seconds:.2f} cores"] if stage else []))

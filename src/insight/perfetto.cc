@@ -20,7 +20,7 @@ constexpr std::uint32_t kEventTrack = 11;
 constexpr std::uint32_t kEventName = 23;
 constexpr std::uint32_t kEventCounter = 30;
 constexpr std::uint32_t kEventFlow = 47;
-enum class Type : std::int64_t { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
+enum class Type : std::int64_t { kBegin = 1, kEnd = 2, kCounter = 4 };
 
 constexpr std::int64_t kProcessTrack = 1;
 constexpr std::int64_t kCounterTrack = 2;

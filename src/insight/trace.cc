@@ -32,6 +32,10 @@ nlohmann::json chrome_event(const TraceSpan& span, std::int64_t unix_ns) {
   return event;
 }
 
+std::string chrome_document(nlohmann::json events) {
+  return nlohmann::json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump();
+}
+
 std::string chrome_json(const std::vector<TraceThread>& timeline, std::int64_t unix_ns) {
   nlohmann::json events = nlohmann::json::array();
   for (const TraceThread& thread : timeline) {
@@ -40,7 +44,7 @@ std::string chrome_json(const std::vector<TraceThread>& timeline, std::int64_t u
     }
     for (const TraceSpan& span : thread.spans) events.push_back(chrome_event(span, unix_ns));
   }
-  return nlohmann::json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump();
+  return chrome_document(std::move(events));
 }
 
 std::string as_text(const std::vector<std::uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
@@ -52,7 +56,7 @@ Status write_trace(const Pipeline& pipeline, const std::string& path) {
   nlohmann::json events = nlohmann::json::array();
   for (const TraceSpan& span : pipeline.impl()->trace()) events.push_back(chrome_event(span, 0));
   std::ofstream file(path, std::ios::trunc);
-  file << nlohmann::json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump() << '\n';
+  file << chrome_document(std::move(events)) << '\n';
   file.close();
   if (file) return {};
   Where where;
@@ -65,8 +69,6 @@ Status start_trace() {
 }
 
 void trace_works_ahead() { work_ahead(); }
-
-bool is_tracing() { return tracing(); }
 
 void add_to_trace(const std::string& name, std::int64_t begin_ns, std::int64_t end_ns) {
   if (tracing()) trace_span({name == kWaitSpan ? kWaitSpan : interned(name), -1, system_thread(), begin_ns, end_ns});

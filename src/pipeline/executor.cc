@@ -13,6 +13,7 @@ namespace headrace {
 
 Executor::Executor(const ExecutorParts& parts)
     : parts_(parts),
+      parsed_plan_(parsed_plan(parts)),
       low_water_(parts.max_in_flight - std::max(1, parts.max_in_flight / 4)),
       delivered_(parts.first_number),
       next_number_(parts.first_number) {}

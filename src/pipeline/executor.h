@@ -136,6 +136,8 @@ class Executor {
   Result<std::vector<Slice>> take_mapped(ParseJob* job, const RecordBatch& records, bool partial) const;
   /// Of the first `rows` of the batch.
   ParseInput parse_input(InFlight* batch, std::int64_t rows) const;
+  /// The replicas whose rows are parsed here.
+  static ReplicaPlan parsed_plan(const ExecutorParts& parts);
   /// Those of its first `rows` records that are parsed.
   RowsHere rows_here(const RecordBatch& records, std::int64_t rows) const;
   /// Drops the slices of other processes, where these were parsed, too.
@@ -150,6 +152,7 @@ class Executor {
   void warn_stall() HEADRACE_REQUIRES(mutex_);
 
   const ExecutorParts parts_;
+  const ReplicaPlan parsed_plan_;
   /// A sequencer that went to sleep for want of room is woken when so few batches are left: once for several of them.
   const int low_water_;
   std::stop_source stop_;

@@ -15,10 +15,17 @@ constexpr std::int64_t kLeastTaskBytes = std::int64_t{64} << 10;
 
 }  // namespace
 
+ReplicaPlan Executor::parsed_plan(const ExecutorParts& parts) {
+  ReplicaPlan plan = parts.replicas;
+  if (parts.parses_all) {
+    plan.first = 0;
+    plan.local = std::nullopt;
+  }
+  return plan;
+}
+
 RowsHere Executor::rows_here(const RecordBatch& records, std::int64_t rows) const {
-  ReplicaPlan plan = parts_.replicas;
-  if (parts_.parses_all) plan.local = std::nullopt, plan.first = 0;
-  return {plan, rows, records.full_rows};
+  return {parsed_plan_, rows, records.full_rows};
 }
 
 ParseInput Executor::parse_input(InFlight* batch, std::int64_t rows) const {

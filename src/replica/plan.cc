@@ -19,17 +19,19 @@ std::vector<std::int64_t> split_rows(std::int64_t rows, std::span<const std::int
   std::vector<std::int64_t> sizes;
   sizes.reserve(weights.size());
   for (const std::int64_t weight : weights) sizes.push_back(rows / all * weight + rows % all * weight / all);
+  const std::int64_t left = rows - total(sizes);
+  if (left == 0) return sizes;
   std::vector<std::size_t> by_lack(weights.size());
   std::iota(by_lack.begin(), by_lack.end(), std::size_t{0});
   std::stable_sort(by_lack.begin(), by_lack.end(), [&](std::size_t a, std::size_t b) {
     return rows % all * weights[a] % all > rows % all * weights[b] % all;
   });
-  const std::int64_t left = rows - total(sizes);
   for (std::int64_t i = 0; i < left; ++i) ++sizes[by_lack[static_cast<std::size_t>(i)]];
   return sizes;
 }
 
 std::int64_t rows_before(const ReplicaPlan& plan, std::int64_t records, std::int64_t first_rows) {
+  if (plan.first == 0) return 0;
   const std::span<const std::int64_t> before = std::span(plan.weights).first(plan.first);
   // With padding all shares are whole.
   if (plan.pads) return first_rows / plan.weights[plan.first] * total(before);

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <new>
 #include <set>
 
 #include "runtime/mutex.h"

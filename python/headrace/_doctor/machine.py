@@ -57,11 +57,21 @@ def memory_bytes():
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
+def idle_seconds():
+    """Seconds that the machine's CPUs were idle since it started, all together; 0.0 without /proc."""
+    seconds = _seconds_by_kind()
+    return 0.0 if seconds is None else sum(seconds[3:5])
+
+
 def _machine_cpu_seconds():
+    seconds = _seconds_by_kind()
+    return None if seconds is None else sum(seconds) - sum(seconds[3:5])
+
+
+def _seconds_by_kind():
+    """Of all CPUs together: user, nice, system, idle, iowait, irq, softirq, steal; None without /proc."""
     try:
         with open("/proc/stat", encoding="ascii") as file:
-            fields = [int(field) for field in file.readline().split()[1:9]]
+            return [int(field) / os.sysconf("SC_CLK_TCK") for field in file.readline().split()[1:9]]
     except (OSError, ValueError):
         return None
-    user, nice, system, _idle, _iowait, irq, softirq, steal = fields
-    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")

@@ -6,13 +6,13 @@ other processes on the machine do not change much.
 """
 
 import dataclasses
-import os
 import resource
 import time
 
 import tensorflow as tf
 
 from ..settings import value_of
+from . import machine
 from .tf_program import Step
 
 _BUFFER = 256  # elements of a shuffle while steps are told apart: filling costs time, and its size hardly changes its cost
@@ -57,7 +57,7 @@ def run(dataset, seconds, step_s=0.0, warm_s=0.0):
     while count < 2 or time.perf_counter() - begin < warm_s:
         next(batches)
         count += 1
-    halves, idle, before = [], _idle_s(), resource.getrusage(resource.RUSAGE_SELF)
+    halves, idle, before = [], machine.idle_seconds(), resource.getrusage(resource.RUSAGE_SELF)
     for _ in range(2):
         begin, cpu, count = time.perf_counter(), time.process_time(), 0
         while count < 2 or time.perf_counter() - begin < seconds / 2:
@@ -67,23 +67,13 @@ def run(dataset, seconds, step_s=0.0, warm_s=0.0):
                 time.sleep(step_s)
         halves.append((count, time.perf_counter() - begin, time.process_time() - cpu))
     count, wall, cpu = (sum(half[k] for half in halves) for k in range(3))
-    free = (cpu + _idle_s() - idle) / wall
+    free = (cpu + machine.idle_seconds() - idle) / wall
     rates = [half[1] / half[0] for half in halves]
     after = resource.getrusage(resource.RUSAGE_SELF)
     faults, kernel_s = (after.ru_minflt - before.ru_minflt) / count, (after.ru_stime - before.ru_stime) / count
     spread = abs(rates[0] - rates[1]) / sum(rates)
     free = min(max(free, cpu / wall, 0.5), cores())
     return Run(count, wall / count, cpu / count, spread, free, faults, kernel_s)
-
-
-def _idle_s():
-    """Seconds that the machine's cores were idle since it started, all together."""
-    try:
-        with open("/proc/stat") as file:
-            fields = file.readline().split()
-    except OSError:
-        return 0.0
-    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
 def _endless(dataset):
