@@ -140,7 +140,8 @@ def doctor(dataset, strategy=None, step_time=None, verify=False):
 
     Returns:
         A Diagnosis: `input_bound`, `limit`, `findings` (cause, evidence, fix as code, predicted and achieved gain), `facts`;
-        `program` is the corrected tf.data program and `equivalent` the same one for headrace, as source. str() is a report.
+        `program` is the corrected tf.data program, `takeover` what accelerate() would move and leave or why it would not,
+        `equivalent` the same program for headrace, as source. str() is a report.
 
     Raises:
         ValueError: dataset is no tf.data.Dataset or gives no batch, step_time is not positive.

@@ -33,15 +33,22 @@ class Takeover:
     pipeline: Any = dataclasses.field(default=None, repr=False)
     rest: Any = dataclasses.field(default=None, repr=False)
 
-    def __str__(self):
+    @property
+    def account(self):
+        """What moved, what stayed, what is not as before and what was checked, or why it was not taken; without the source."""
         if not self.taken:
             return f"not taken over: {self.reason}"
         parts = [("the engine does", self.moved), ("TensorFlow still does", self.stayed), ("not as before", self.differences)]
         lines = ["taken over"]
         for title, items in parts:
             lines += [f"  {title}:", *(f"    {item}" for item in items)] if items else []
-        lines += [f"  checked: {self.check}", "  the same as a headrace program:"]
-        return "\n".join([*lines, *("    " + line for line in self.source.splitlines())])
+        return "\n".join([*lines, f"  checked: {self.check}"])
+
+    def __str__(self):
+        if not self.taken:
+            return self.account
+        program = ["  the same as a headrace program:", *("    " + line for line in self.source.splitlines())]
+        return "\n".join([self.account, *program])
 
 
 def moved(plan, engine):

@@ -66,6 +66,10 @@ def diagnoses(script, profile, arguments=(), step_s=None, verify=False):
 
 
 def programs(diagnosis):
-    """[(title, source)] of the programs that stand below the findings; none below those of a profile."""
-    titled = (("the corrected program", "program"), ("the same with headrace", "equivalent"))
+    """[(title, text)] of the programs that stand below the findings, and what accelerate() takes over; none below a profile's."""
+    titled = (
+        ("the corrected program", "program"),
+        ("accelerate(dataset)", "takeover"),
+        ("the same with headrace", "equivalent"),
+    )
     return [(title, getattr(diagnosis, name)) for title, name in titled if getattr(diagnosis, name, "")]

@@ -53,15 +53,19 @@ class TfDiagnosis(findings.Diagnosis):
 
     Attributes:
         program: the corrected tf.data program, Python source in which the user's functions stand by name; "" without fixes.
+        takeover: what accelerate() makes of it: what moves, what stays, what was checked, or why it is left as it is; "" where
+            there is nothing to gain.
         equivalent: the same as a headrace program, Python source; "" where accelerate() does not take it over.
     """
 
     program: str = ""
+    takeover: str = ""
     equivalent: str = ""
 
     def __str__(self):
         parts = [super().__str__()]
         parts += ["the corrected program:\n" + _indented(self.program)] if self.program else []
+        parts += ["accelerate(dataset):\n" + _indented(self.takeover)] if self.takeover else []
         parts += ["the same with headrace:\n" + _indented(self.equivalent)] if self.equivalent else []
         return "\n".join(parts)
 
@@ -86,6 +90,7 @@ def doctor(dataset, strategy, step_time, verify):
     found.sort(key=lambda finding: -finding.predicted.ratio if finding.predicted else 0.0)
     corrected = _corrected(case, rules, rejected, dataset.element_spec)
     limit = model.limit(case.program, case.cores) if case.is_known else "unknown"
+    asks = bool(found) and bound is not False
     return TfDiagnosis(
         "tf.data program",
         bound,
@@ -93,7 +98,8 @@ def doctor(dataset, strategy, step_time, verify):
         tuple(found),
         _facts(case, gains if bound is not False else None),
         corrected.code() if corrected is not case.program else "",
-        gains.taken.takeover.source if found and bound is not False and gains.taken is not None else "",
+        gains.account if asks else "",
+        gains.taken.takeover.source if asks and gains.taken is not None else "",
     )
 
 

@@ -37,6 +37,11 @@ class Gains:
         self.refusal = ""
         return taken
 
+    @property
+    def account(self):
+        """What accelerate() says of it, without the source."""
+        return f"not taken over: {self.refusal}" if self.taken is None else self.taken.takeover.account
+
     @functools.cached_property
     def accelerated(self):
         """The gain of accelerate() in a short run, or None."""

@@ -17,14 +17,21 @@ def _feature(value):
     return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
 
 
-def write(folder, name, example, shards=2, records=24):
-    """Shards `name-<shard>.tfrecord` of example(number); their paths."""
+def _features(values):
+    return tf.train.Features(feature={key: _feature(value) for key, value in values.items()})
+
+
+def _example(values):
+    return tf.train.Example(features=_features(values))
+
+
+def write(folder, name, example, shards=2, records=24, message=_example):
+    """Shards `name-<shard>.tfrecord` of message(example(number)); their paths."""
     paths = [str(folder / f"{name}-{shard}.tfrecord") for shard in range(shards)]
     for shard, path in enumerate(paths):
         with tf.io.TFRecordWriter(path) as writer:
             for number in range(shard, records, shards):
-                features = {key: _feature(value) for key, value in example(number).items()}
-                writer.write(tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString())
+                writer.write(message(example(number)).SerializeToString())
     return paths
 
 
@@ -205,7 +212,51 @@ def weighted(folder):
     return mixed.map(_point).batch(50).take(8)
 
 
+def _videos(folder):
+    """SequenceExamples: a label in the context; of each frame its features, and any number of the objects seen in it."""
+
+    def video(number):
+        frames = [{"rgb": _noise(10 * number + frame, 6), "objects": np.arange(frame % 3)} for frame in range(1 + number % 4)]
+        return {"label": number % 7}, frames
+
+    def message(parts):
+        context, frames = parts
+        lists = {key: [_feature(frame[key]) for frame in frames] for key in ("rgb", "objects")}
+        lists = {key: tf.train.FeatureList(feature=each) for key, each in lists.items()}
+        return tf.train.SequenceExample(context=_features(context), feature_lists=tf.train.FeatureLists(feature_list=lists))
+
+    return tf.data.TFRecordDataset(write(folder, "videos", video, message=message))
+
+
+_LABEL = {"label": tf.io.FixedLenFeature([], tf.int64)}
+
+
+def frames(folder):
+    """Videos one by one, padded to the longest of the batch."""
+    lists = {"rgb": tf.io.FixedLenSequenceFeature([6], tf.float32)}
+
+    def parse(record):
+        context, video = tf.io.parse_single_sequence_example(record, _LABEL, lists)
+        return video["rgb"] * 2.0 - 1.0, context["label"]
+
+    return _videos(folder).map(parse).padded_batch(5, padded_shapes=([None, 6], []))
+
+
+def frames_in_batches(folder):
+    """A batch of videos parsed at once, frames padded, objects of each frame ragged."""
+    lists = {"rgb": tf.io.FixedLenSequenceFeature([6], tf.float32), "objects": tf.io.RaggedFeature(tf.int64)}
+
+    def parse(serialized):
+        context, videos, lengths = tf.io.parse_sequence_example(serialized, _LABEL, lists)
+        return (videos["rgb"], videos["objects"], lengths["rgb"]), context["label"]
+
+    return _videos(folder).batch(5).map(parse)
+
+
 PROGRAMS = {
     program.__name__: program
-    for program in (resnet, bert, recommender, segmentation, audio, per_file, sharded, cached, keras_layers, weighted)
+    for program in (
+        *(resnet, bert, recommender, segmentation, audio, per_file, sharded, cached, keras_layers, weighted),
+        *(frames, frames_in_batches),
+    )
 }

@@ -1,4 +1,4 @@
-"""Ten programs in the style of public training code, before and after; the account; errors."""
+"""Programs in the style of public training code, before and after; the account; errors."""
 
 from collections import Counter
 
@@ -154,6 +154,13 @@ def test_an_error_of_the_data_is_headraces(tmp_path):
     taken = hrtf.accelerate(tf.data.TFRecordDataset(files).map(real._point).batch(6), verify=8, strict=True)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"short-0.tfrecord.*'x'"):
         list(taken)
+
+
+def test_a_refusal_names_the_record_that_cannot_be_read(tmp_path):
+    files = real.write(tmp_path, "bad", lambda number: {"x": real._noise(number, 3), "y": 0}, 1)
+    dataset = tf.data.TFRecordDataset(files).map(real._point).batch(6)
+    taken = hrtf.accelerate(dataset)
+    assert taken is dataset and "bad-0.tfrecord" in taken.takeover.reason and "key 'x'" in taken.takeover.reason
 
 
 def test_arguments(tmp_path):

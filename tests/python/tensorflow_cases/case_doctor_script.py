@@ -106,6 +106,7 @@ def test_command_line(tmp_path, paths):
     asked = run(doctor, ["--script", written(tmp_path, HEAD + LOOP), "--html", str(tmp_path / "page.html"), *paths])
     assert asked.exit_code == 1 and "no prefetch" in asked.output
     assert "the corrected program:\n\ndataset = (" in asked.output and ".prefetch(tf.data.AUTOTUNE)" in asked.output
+    assert "accelerate(dataset):\n\ntaken over\n  the engine does:" in asked.output
     assert "the corrected program" in (tmp_path / "page.html").read_text()
     (tmp_path / "empty.xplane.pb").write_bytes(b"")
     refused = run(doctor, ["--profile", str(tmp_path)])

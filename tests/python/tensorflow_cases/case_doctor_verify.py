@@ -59,6 +59,8 @@ def test_verify_applies_the_fix(paths, capsys):
         told = finding(diagnosis, name)
         assert told.predicted.ratio > 0 and told.achieved.ratio > 0
         assert f"{name}: predicted {told.predicted}, achieved {told.achieved}" in printed
+    assert diagnosis.takeover.startswith("taken over\n  the engine does:") and "  checked: " in diagnosis.takeover
+    assert f"accelerate(dataset):\n    {diagnosis.takeover.splitlines()[0]}" in str(diagnosis)
     assert "hr.TFRecordDataset" in diagnosis.equivalent and diagnosis.facts["accelerate"] == "taken over"
 
 
