@@ -12,7 +12,7 @@ std::uint32_t crc32c(const std::uint8_t* data, std::size_t size);
 /// TFRecord's masked form: rotate right by 15, then add a constant.
 inline std::uint32_t mask_crc(std::uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xA282EAD8U; }
 
-/// The name of the kernel in use: "scalar", "sse42" or "isal".
+/// The name of the kernel in use: "scalar", "sse42", "isal", "pclmul" or "vpclmul".
 const char* crc32c_kernel();
 
 /// The scalar twin, for tests and for `HEADRACE_CPU=scalar`.

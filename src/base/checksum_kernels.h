@@ -15,6 +15,9 @@ CrcKernel crc32c_sse42_kernel();
 /// on other machines than x86-64.
 std::uint32_t crc32c_sse42(std::uint32_t begin, const std::uint8_t* data, std::size_t size);
 
+/// Needs what that one needs; null where the compiler has no such target.
+CrcKernel crc32c_pclmul_kernel();
+
 /// Needs AVX2 and VPCLMULQDQ as well; null where the compiler has no such target.
 CrcKernel crc32c_vpclmul_kernel();
 

@@ -14,6 +14,22 @@ constexpr std::uint32_t crc32c_times_x(std::uint32_t value) {
   return (value >> 1) ^ ((value & 1) != 0 ? kCrc32cPolynomial : 0);
 }
 
+/// What the low and the high half of 16 bytes are multiplied by, without carries, to stand further on in the data.
+struct Crc32cFold {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+
+/// Over `bits` (at least 33). The low half is the higher power; a product of 64 reflected bits stands one bit too low, hence the doubling.
+constexpr Crc32cFold crc32c_fold(std::size_t bits) {
+  const auto power = [](std::size_t n) {  // x^n mod P
+    std::uint32_t value = 0x80000000U;
+    while (n-- > 0) value = crc32c_times_x(value);
+    return std::uint64_t{value};
+  };
+  return {power(bits + 32) << 1, power(bits - 32) << 1};
+}
+
 /// moves[m] = x^(64 m - 33) mod P for m in [1, kWords]. With it crc32(0, clmul(crc, moves[m])) is crc moved over m words: the
 /// product of two reflected 32-bit values stands one bit too low in 64 bits, and the instruction multiplies by x^32.
 template <std::size_t kWords>

@@ -32,7 +32,7 @@ TEST(Checksum, MaskIsTfRecords) {
 std::vector<CrcKernel> kernels() {
   std::vector<CrcKernel> found;
   if (!cpu_features().sse42 || !cpu_features().pclmul) return found;
-  for (const CrcKernel kernel : {crc32c_sse42_kernel(), crc32c_isal_kernel()}) {
+  for (const CrcKernel kernel : {crc32c_sse42_kernel(), crc32c_isal_kernel(), crc32c_pclmul_kernel()}) {
     if (kernel != nullptr) found.push_back(kernel);
   }
   if (cpu_features().vpclmul && crc32c_vpclmul_kernel() != nullptr) found.push_back(crc32c_vpclmul_kernel());
@@ -54,9 +54,9 @@ TEST(Checksum, KernelsAgreeWithTheScalarTwinAtEveryLengthAndAlignment) {
   }
 }
 
-TEST(Checksum, KernelNameIsOneOfFour) {
+TEST(Checksum, KernelNameIsOneOfFive) {
   const std::string name = crc32c_kernel();
-  EXPECT_TRUE(name == "scalar" || name == "sse42" || name == "isal" || name == "vpclmul") << name;
+  EXPECT_TRUE(name == "scalar" || name == "sse42" || name == "isal" || name == "pclmul" || name == "vpclmul") << name;
 }
 
 }  // namespace

@@ -27,25 +27,9 @@ constexpr std::size_t kRoundBytes = kFrontBytes + 3 * 8 * kLaneWords;
 constexpr std::size_t kMostRounds = 128;
 constexpr std::size_t kFewestBytes = kFrontBytes + 2 * kRoundBytes;  // for less, putting together costs what is gained
 
-// x^n mod P; bit 31 is x^0, as everywhere here.
-constexpr std::uint32_t power(std::size_t n) {
-  std::uint32_t value = 0x80000000U;
-  while (n-- > 0) value = crc32c_times_x(value);
-  return value;
-}
-
-// What the low and the high half of 16 bytes are multiplied by to stand `bits` further on: the low half is the higher power.
-// A product of 64 reflected bits stands one bit too low, hence the doubling.
-struct Fold {
-  std::uint64_t low;
-  std::uint64_t high;
-};
-constexpr Fold fold_over(std::size_t bits) {
-  return {std::uint64_t{power(bits + 32)} << 1, std::uint64_t{power(bits - 32)} << 1};
-}
-constexpr Fold kOverVectors = fold_over(8 * kFrontBytes);
-constexpr Fold kOverVector = fold_over(8 * kVectorBytes);
-constexpr Fold kOverHalf = fold_over(8 * kVectorBytes / 2);
+constexpr Crc32cFold kOverVectors = crc32c_fold(8 * kFrontBytes);
+constexpr Crc32cFold kOverVector = crc32c_fold(8 * kVectorBytes);
+constexpr Crc32cFold kOverHalf = crc32c_fold(8 * kVectorBytes / 2);
 
 constexpr auto kMoves = crc32c_moves<2 * kMostRounds * kLaneWords>();
 
@@ -53,7 +37,7 @@ HEADRACE_VPCLMUL inline __m256i load(const std::uint8_t* data) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(data));
 }
 
-HEADRACE_VPCLMUL inline __m256i both(const Fold& fold) {
+HEADRACE_VPCLMUL inline __m256i both(const Crc32cFold& fold) {
   const auto low = static_cast<long long>(fold.low);
   const auto high = static_cast<long long>(fold.high);
   return _mm256_set_epi64x(high, low, high, low);
