@@ -55,8 +55,8 @@ class Dataset(RecordSteps, BatchSteps):
         """Says whether this input keeps the accelerators waiting, what limits it, and what each fix gains.
 
         Runs a pipeline of its own at full speed for `seconds`, looks at the shards, the storage and the CPUs, and replays what was
-        measured through a model of the engine's queues (docs/design/doctor.md). The iterators of this dataset and their epochs
-        are left alone; functions of map() are called.
+        measured through a model of the engine's queues (docs/design/doctor.md); the best fixes are then tried for a second or two
+        on a copy. The iterators of this dataset and their epochs are left alone; functions of map() are called.
 
         Args:
             step_time: seconds of a training step on the accelerators, without waiting for data. None: not known; the fixes are
@@ -64,7 +64,8 @@ class Dataset(RecordSteps, BatchSteps):
             replicas: number of devices that share a batch; None: those of prefetch_to_device.
             seconds: how long each measurement lasts (> 0).
             verify: apply each fix to a copy of the pipeline and measure what it achieves, twice `seconds` or longer each.
-                Fixes of the files are tried with copies of the first shards, up to 256 MiB, in the folder of TMPDIR.
+                Fixes of the files are tried with copies of the first shards, up to 256 MiB (without `verify`: 48 MiB), in the
+                folder of TMPDIR.
 
         Returns:
             A headrace.findings.Diagnosis; str() gives text, as_dict() plain values.

@@ -26,7 +26,8 @@ class Gain:
 class Finding:
     """One diagnosis: `name` is its short fixed word, `cause` one sentence, `evidence` the numbers, `fix` code to paste.
 
-    `predicted` is None where no number can be told; `achieved` is None unless the fix was applied and measured.
+    `predicted` is None where no number can be told. Where it comes from a short run with the fix, `modelled` is what the costs of the
+    stages alone had foretold. `achieved` is None unless the fix was verified in a longer run.
     """
 
     name: str
@@ -35,10 +36,16 @@ class Finding:
     fix: str
     predicted: Gain | None = None
     achieved: Gain | None = None
+    modelled: Gain | None = None
+
+    @property
+    def gains(self):
+        """{word: Gain} of those that are known."""
+        known = {"predicted": self.predicted, "modelled": self.modelled, "achieved": self.achieved}
+        return {word: gain for word, gain in known.items() if gain is not None}
 
     def __str__(self):
-        gains = [f"predicted {self.predicted}"] if self.predicted else []
-        gains += [f"achieved {self.achieved}"] if self.achieved else []
+        gains = [f"{word} {gain}" for word, gain in self.gains.items()]
         head = f"{self.name}: {', '.join(gains)}" if gains else self.name
         lines = textwrap.wrap(self.cause, _WIDTH) + textwrap.wrap(self.evidence, _WIDTH)
         return "\n".join([head, *("  " + line for line in lines), *("    " + line for line in self.fix.splitlines())])

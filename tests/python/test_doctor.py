@@ -9,14 +9,23 @@ import time
 import headrace as hr
 import numpy as np
 import pytest
-from headrace._doctor import machine, shards, storage
+from headrace._doctor import diagnose, machine, shards, storage
 from headrace._doctor.rebuild import Change, rebuild
+from headrace.findings import Gain
 
 from number_shards import NUMBERS, ids, number_record, write_numbers, write_shard
 
 VALUES = 2000
 WIDE = {"id": hr.FixedLenFeature([], hr.int64), "x": hr.FixedLenFeature([VALUES], hr.float32)}
 SHORT = 0.2  # seconds of a measurement
+
+
+@pytest.fixture(autouse=True)
+def trials(monkeypatch):
+    """No fix is tried, since what one gains on a busy machine is chance; a function sets how many are."""
+    allow = lambda count: monkeypatch.setattr(diagnose, "_MOST_TRIALS", count)
+    allow(0)
+    return allow
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +105,46 @@ def test_a_slow_function_and_what_its_end_gains(numbers):
     [found] = [finding for finding in diagnosis.findings if finding.name == "Python function"]
     assert "map(slow)" in found.cause
     assert found.predicted.ratio > 2 and found.achieved.ratio > 2
+
+
+def test_the_best_fixes_are_tried(numbers, trials):
+    """The model thinks that both functions are worth leaving out; the trial of one finds the same."""
+
+    def slow(batch):
+        time.sleep(0.03)
+        return batch
+
+    def slower(batch):
+        time.sleep(0.06)
+        return batch
+
+    trials(1)
+    diagnosis = pipeline(numbers, NUMBERS).map(slow).map(slower).doctor(seconds=SHORT)
+    tried = next(found for found in diagnosis.findings if "map(slower)" in found.cause)
+    assert tried.modelled.ratio > 1.5 and 1.5 < tried.predicted.ratio < 4.5
+    assert f"predicted {tried.predicted}, modelled {tried.modelled}" in str(diagnosis)
+    assert all(found.modelled is None for found in diagnosis.findings if found is not tried)
+
+
+def test_a_trial_counts_what_the_accelerators_can_use(numbers, trials):
+    def slow(batch):
+        time.sleep(0.05)
+        return batch
+
+    trials(1)
+    diagnosis = pipeline(numbers, NUMBERS).map(slow).doctor(step_time=0.02, seconds=SHORT)
+    found = finding(diagnosis, "Python function")
+    assert found.modelled is not None and 1.5 < found.predicted.ratio < 6
+
+
+def test_a_fix_that_gains_nothing_when_tried_is_not_named(numbers, trials, monkeypatch):
+    def slow(batch):
+        time.sleep(0.03)
+        return batch
+
+    trials(1)
+    monkeypatch.setattr(diagnose.applied, "predicted", lambda *_: Gain(1.01, 0.02))
+    assert names(pipeline(numbers, NUMBERS).map(slow).doctor(seconds=SHORT)) == []
 
 
 def test_which_of_several_functions_is_slow(numbers):

@@ -218,6 +218,7 @@ def shallow_prefetch(subject):
         f"dataset = dataset.prefetch_to_device(devices, depth={tried})",
         deeper,
         trials.changed(Change(steps={"prefetch_to_device": {"depth": tried}})),
+        shows_by_pauses=True,
     )
 
 

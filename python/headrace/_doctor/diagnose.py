@@ -8,7 +8,7 @@ import statistics
 from .. import arguments
 from ..errors import ArgumentError
 from ..findings import Diagnosis, Finding
-from . import causes, declared, machine, measure, model, relieved, shards, storage, verify as verifying
+from . import applied, causes, declared, machine, measure, model, relieved, shards, storage
 from .rebuild import Change, can_rebuild, has_records, rebuild, source_of, step_named
 from .replay import Layout
 from .subject import Subject
@@ -20,6 +20,8 @@ _SMALL_FILE_BYTES = 1 << 20
 _FILES_AHEAD = 16
 _IO_THREADS = 8
 _DEFAULT_DEPTH = 2
+# Fixes that are tried, the best ones by the model: a second or two each.
+_MOST_TRIALS = 3
 # The model is fitted to what was measured: how far off it was before says this much at most about a ratio of two of its rates.
 _MOST_NOISE = 0.5
 # Work that comes now and then costs up to so much more than work that comes without a pause: cold caches, threads that wake up.
@@ -38,13 +40,10 @@ def diagnose(dataset, step_time=None, replicas=None, seconds=2.0, verify=False):
     if not dataset._is_batched:
         raise ArgumentError("doctor: a training takes batches; add .batch(…)")
     subject = examine(dataset, step_time or 0.0, replicas, seconds)
-    found = [(cause, subject.gain(cause)) for cause in _causes(subject)]
-    found = [(cause, predicted) for cause, predicted in found if predicted is None or _is_named(subject, predicted)]
-    found.sort(key=lambda pair: -pair[1].ratio if pair[1] else 0.0)
     findings = []
-    for cause, predicted in found:
-        achieved = verifying.achieved(dataset, cause, subject.model.step_time, seconds) if verify else None
-        findings.append(Finding(cause.name, cause.cause, cause.evidence, cause.fix, predicted, achieved))
+    for cause, predicted, modelled in _gains(subject, seconds):
+        achieved = applied.achieved(dataset, cause, subject.model.step_time, seconds) if verify else None
+        findings.append(Finding(cause.name, cause.cause, cause.evidence, cause.fix, predicted, achieved, modelled))
     return Diagnosis(_name(dataset), subject.input_bound, _limit(subject), tuple(findings), _facts(subject))
 
 
@@ -87,8 +86,23 @@ def examine(dataset, step_time, replicas, seconds):
     )
 
 
-def _causes(subject):
-    return [*causes.find_all(subject), *declared.find_all(subject)]
+def _gains(subject, seconds):
+    """[(Cause, predicted Gain, what the model had foretold where that comes from a short run)], the most gainful first.
+
+    What the model thinks worth it is tried; it is named if the trial thinks so, too.
+    """
+    found = [(cause, subject.gain(cause), None) for cause in [*causes.find_all(subject), *declared.find_all(subject)]]
+    found = _named(subject, found)
+    for place, (cause, modelled, _) in enumerate(found[:_MOST_TRIALS]):
+        tried = applied.predicted(subject.dataset, cause, subject.model.step_time, seconds) if modelled else None
+        if tried is not None:
+            found[place] = (cause, tried, modelled)
+    return _named(subject, found)
+
+
+def _named(subject, found):
+    named = [each for each in found if each[1] is None or _is_named(subject, each[1])]
+    return sorted(named, key=lambda each: -each[1].ratio if each[1] else 0.0)
 
 
 def _is_named(subject, predicted):

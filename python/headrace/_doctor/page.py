@@ -67,10 +67,8 @@ def _step(facts):
 
 def _bars(finding):
     """(what, text, percent of the longer one, percent of its error) of the gains of a finding."""
-    gains = [("predicted", finding.predicted), ("achieved", finding.achieved)]
-    gains = [(what, gain) for what, gain in gains if gain is not None]
-    longest = max((gain.ratio + gain.error for _, gain in gains), default=1.0)
-    return [(what, str(gain), 100 * gain.ratio / longest, 100 * gain.error / longest) for what, gain in gains]
+    longest = max((gain.ratio + gain.error for gain in finding.gains.values()), default=1.0)
+    return [(what, str(gain), 100 * gain.ratio / longest, 100 * gain.error / longest) for what, gain in finding.gains.items()]
 
 
 def _number(value):

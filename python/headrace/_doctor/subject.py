@@ -32,7 +32,7 @@ class Subject:
     input_bound: bool | None
 
     def gain(self, cause):
-        """The predicted Gain of its fix, None where no number can be told."""
+        """The Gain of its fix by the model, None where no number can be told."""
         if cause.times is not None:
             return Gain(cause.times, cause.times * self.noise)
         return None if cause.then is None else gain(self.model, cause.then, self.noise)
@@ -56,8 +56,8 @@ class Cause:
     """One thing that is wrong. `then` is the model with the fix; `times` is the gain where the model does not tell; both None
     where no number can be told, and the cause is named whatever the speed is.
 
-    `trial` is a function of (dataset, folder for files) that gives the dataset without and with the fix; None where the doctor
-    cannot apply it.
+    `trial` is a function of (dataset, folder for files, most bytes of files) that gives the dataset without and with the fix; None
+    where the doctor cannot apply it. `shows_by_pauses`: the fix gains nothing where batches are taken without pauses between them.
     """
 
     name: str
@@ -67,3 +67,4 @@ class Cause:
     then: Model | None = None
     trial: Any = None
     times: float | None = None
+    shows_by_pauses: bool = False

@@ -25,8 +25,7 @@ def form(diagnosis):
 
 
 def _gains(finding):
-    gains = [f"predicted {finding.predicted}"] if finding.predicted else []
-    gains += [f"achieved {finding.achieved}"] if finding.achieved else []
+    gains = [f"{word} {gain}" for word, gain in finding.gains.items()]
     return f"  {', '.join(gains)}" if gains else ""
 
 

@@ -1,6 +1,7 @@
-"""How a fix is applied to a copy of the pipeline: functions of (dataset, folder) that give the dataset without and with it.
+"""How a fix is applied to a copy of the pipeline: functions of (dataset, folder, most_bytes) that give the dataset without and with it.
 
-Both run without an end. Fixes of files are tried with the first shards, both ways, so that the two differ by the fix alone.
+Both run without an end. Fixes of files are tried with the first shards, at least one, up to `most_bytes` of files, both ways, so that
+the two differ by the fix alone.
 """
 
 import dataclasses
@@ -14,14 +15,13 @@ from ..verify import repair_file
 from .rebuild import Change, rebuild, source_of
 from .shards import look_at
 
-_MOST_BYTES = 256 << 20
 _MOST_SPLIT_BYTES = 64 << 20
 
 
 def changed(change):
     """The trial of a fix of the pipeline itself."""
 
-    def trial(dataset, _folder):
+    def trial(dataset, _folder, _most_bytes):
         return rebuild(dataset, Change(endless=True)), rebuild(dataset, dataclasses.replace(change, endless=True))
 
     return trial
@@ -30,8 +30,8 @@ def changed(change):
 def recompressed(compression):
     """The trial of writing the shards anew."""
 
-    def trial(dataset, folder):
-        names = _first_shards(dataset, _MOST_BYTES)
+    def trial(dataset, folder, most_bytes):
+        names = _first_shards(dataset, most_bytes)
         opener = source_of(dataset).get("open")
         targets = [os.path.join(folder, f"{number:05d}.tfrecord") for number in range(len(names))]
         for name, target in zip(names, targets):
@@ -44,8 +44,8 @@ def recompressed(compression):
 def split(shards):
     """The trial of writing so many shards instead, not compressed otherwise than they are."""
 
-    def trial(dataset, folder):
-        names = _first_shards(dataset, _MOST_SPLIT_BYTES)
+    def trial(dataset, folder, most_bytes):
+        names = _first_shards(dataset, min(most_bytes, _MOST_SPLIT_BYTES))
         arguments = source_of(dataset)
         opener, compression = arguments.get("open"), arguments.get("compression", "auto")
         targets = [os.path.join(folder, f"{number:05d}.tfrecord") for number in range(shards)]
@@ -65,10 +65,10 @@ def split(shards):
     return trial
 
 
-def copied(dataset, folder):
+def copied(dataset, folder, most_bytes):
     """The trial of a local disk instead of a function that opens files."""
     opener = source_of(dataset)["open"]
-    names = _first_shards(dataset, _MOST_BYTES)
+    names = _first_shards(dataset, most_bytes)
     files = CallableFiles(opener)
     targets = [os.path.join(folder, f"{number:05d}.tfrecord") for number in range(len(names))]
     for name, target in zip(names, targets):
