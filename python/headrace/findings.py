@@ -56,7 +56,8 @@ class Diagnosis:
     """What was found about one input: `findings`, the most gainful first; none where there is nothing to gain.
 
     `input_bound` says whether the accelerators wait for the input (None where their step time is not known), `limit` names the
-    resource that limits, `facts` are the measured numbers by name, units in the names.
+    resource that limits, `facts` are the measured numbers by name, units in the names. `timeline` is how busy the accelerators are:
+    shares, 0 to 1, of equal parts of the fact `timeline_seconds`; empty where nothing is known of their steps.
     """
 
     subject: str
@@ -64,6 +65,7 @@ class Diagnosis:
     limit: str
     findings: tuple[Finding, ...]
     facts: dict[str, float | int | str]
+    timeline: tuple[float, ...] = ()
 
     def __str__(self):
         bound = {True: "input-bound", False: "not input-bound", None: "step time unknown"}[self.input_bound]

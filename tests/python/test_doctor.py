@@ -63,6 +63,7 @@ def test_silent_where_the_accelerators_never_wait(wide):
     assert diagnosis.facts["shards"] == 4 and diagnosis.facts["compression"] == "none"
     assert diagnosis.facts["record_bytes"] > 4 * VALUES
     assert diagnosis.facts["accelerator_utilisation"] == pytest.approx(1)
+    assert min(diagnosis.timeline) > 0.99 and diagnosis.facts["timeline_seconds"] >= 60
 
 
 def test_gzip(wide):
@@ -183,6 +184,7 @@ def test_input_bound_by_the_step_time(numbers):
     diagnosis = pipeline(numbers, NUMBERS).map(slow).doctor(step_time=0.02, seconds=SHORT)
     assert diagnosis.input_bound is True and names(diagnosis)[0] == "Python function"
     assert diagnosis.facts["accelerator_utilisation"] < 0.45
+    assert 0.1 < sum(diagnosis.timeline) / len(diagnosis.timeline) < 0.5
     assert diagnosis.findings[0].predicted.ratio < 6  # no faster than the accelerators
 
 

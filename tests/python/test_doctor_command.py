@@ -80,7 +80,9 @@ def test_the_page_stands_alone(input_bound):
         Finding("uneven batch", "It is.", "3", "pass"),
     )
     known = facts if input_bound is not None else {"worker_threads": 2}
-    text = page.render([Diagnosis("data/<x>.tfrecord", input_bound, "cores", findings, known)], "headrace doctor")
+    timeline = (1.0, 0.25) if input_bound is not None else ()
+    known = known | ({"timeline_seconds": 2.5} if timeline else {})
+    text = page.render([Diagnosis("data/<x>.tfrecord", input_bound, "cores", findings, known, timeline)], "headrace doctor")
     elements = _Elements()
     elements.feed(text)
     assert elements.open == [] and elements.elsewhere == [] and "url(" not in text and "@import" not in text
@@ -89,3 +91,5 @@ def test_the_page_stands_alone(input_bound):
         assert words in shown
     assert ("40.0 % busy" in shown) == (input_bound is not None)
     assert ("inflating" in shown) == (input_bound is not None)
+    bars = ('y="0.0" width="1" height="100.0"', 'y="75.0" width="1" height="25.0"')
+    assert [bar in text for bar in bars] == [input_bound is not None] * 2

@@ -8,7 +8,7 @@ import statistics
 from .. import arguments
 from ..errors import ArgumentError
 from ..findings import Diagnosis, Finding
-from . import applied, causes, declared, machine, measure, model, relieved, shards, storage
+from . import applied, causes, declared, machine, measure, model, relieved, shards, storage, strip
 from .rebuild import Change, can_rebuild, has_records, rebuild, source_of, step_named
 from .replay import Layout
 from .subject import Subject
@@ -44,7 +44,9 @@ def diagnose(dataset, step_time=None, replicas=None, seconds=2.0, verify=False):
     for cause, predicted, modelled in _gains(subject, seconds):
         achieved = applied.achieved(dataset, cause, subject.model.step_time, seconds) if verify else None
         findings.append(Finding(cause.name, cause.cause, cause.evidence, cause.fix, predicted, achieved, modelled))
-    return Diagnosis(_name(dataset), subject.input_bound, _limit(subject), tuple(findings), _facts(subject))
+    timeline, timeline_s = _timeline(subject)
+    facts = _facts(subject) | ({"timeline_seconds": timeline_s} if timeline else {})
+    return Diagnosis(_name(dataset), subject.input_bound, _limit(subject), tuple(findings), facts, timeline)
 
 
 def examine(dataset, step_time, replicas, seconds):
@@ -98,6 +100,15 @@ def _gains(subject, seconds):
         if tried is not None:
             found[place] = (cause, tried, modelled)
     return _named(subject, found)
+
+
+def _timeline(subject):
+    """(how busy the accelerators are, of how many seconds), see Diagnosis; ((), 0.0) where their step time is not known."""
+    if not subject.model.step_time:
+        return (), 0.0
+    steps = strip.steps(subject.run.taken, subject.model.step_time, subject.model.layout.in_flight)
+    begin, end = steps[0][0], steps[-1][1]
+    return strip.shares(steps, begin, end), end - begin
 
 
 def _named(subject, found):

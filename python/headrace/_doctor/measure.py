@@ -51,6 +51,7 @@ class Run:
     rate: float
     rate_error: float
     batches: int
+    taken: tuple[float, ...]  # when each batch came, in seconds from the first
     costs: Costs
     rows: float
     read_bytes: float  # payload bytes that left "read"
@@ -196,6 +197,7 @@ class _Window:
             rate=batches / wall,
             rate_error=_relative_error(stamps),
             batches=batches,
+            taken=tuple(stamp - stamps[0] for stamp in stamps),
             costs=costs,
             rows=rows,
             read_bytes=read["bytes"],

@@ -43,6 +43,7 @@ def _report(diagnosis):
         "diagnosis": diagnosis,
         "stages": _stages(facts),
         "step": _step(facts),
+        "strip": [(number, 100 * share) for number, share in enumerate(diagnosis.timeline)],
         "facts": [(name.replace("_", " "), _number(value)) for name, value in facts.items()],
         "bars": [_bars(finding) for finding in diagnosis.findings],
         "programs": programs(diagnosis),

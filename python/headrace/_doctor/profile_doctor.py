@@ -5,7 +5,7 @@ import statistics
 from pathlib import Path
 
 from .. import findings
-from . import profile_chrome, profile_xspace
+from . import profile_chrome, profile_xspace, strip
 from .profile_timeline import gaps, length, overlap, union, within
 
 _MODERATE, _HIGH = 0.05, 0.20  # share of the time, as xprof calls it
@@ -47,7 +47,9 @@ def profile(path):
         found.append(_late_launches(other, waiting))
     bound = waiting >= _MODERATE
     limit = (_slowest(stages) or "input") if bound else "launches" if found else "accelerators"
-    return findings.Diagnosis(f"profile {files[0].parent}", bound, limit, tuple(found), _facts(timelines, idle, stages))
+    busy, begin, end = _laziest(timelines)
+    facts = _facts(timelines, idle, stages) | {"timeline_seconds": (end - begin) / 1e9}
+    return findings.Diagnosis(f"profile {files[0].parent}", bound, limit, tuple(found), facts, strip.shares(busy, begin, end))
 
 
 def _files(path):
@@ -77,6 +79,16 @@ def _shares(timeline):
         waiting = length(overlap(idle, timeline.waits))
         shares.append((waiting / (end - begin), (length(idle) - waiting) / (end - begin)))
     return shares
+
+
+def _laziest(timelines):
+    """(when the device that works least works, begin, end); of a CPU run, when its loop does not wait."""
+    lines = []
+    for timeline in timelines:
+        begin, end = timeline.window()
+        devices = list(timeline.devices.values()) or [gaps(timeline.waits, begin, end)]
+        lines += [(within(busy, begin, end), begin, end) for busy in devices]
+    return min(lines, key=lambda line: length(line[0]) / (line[2] - line[1]))
 
 
 def _stages(timelines):

@@ -8,12 +8,18 @@ import rich.syntax
 import rich.table
 import rich.text
 
+from . import strip
+
 
 def form(diagnosis):
     """Something that rich prints: the verdict, the facts, then the findings, the most gainful first."""
     bound = {True: "input-bound", False: "not input-bound", None: "step time not known"}[diagnosis.input_bound]
     verdict = rich.text.Text(f"{bound}, limited by {diagnosis.limit}", style="bold")
-    parts = [rich.text.Text(diagnosis.subject), verdict, _facts(diagnosis.facts)]
+    parts = [rich.text.Text(diagnosis.subject), verdict]
+    if diagnosis.timeline:
+        seconds = diagnosis.facts["timeline_seconds"]
+        parts.append(rich.text.Text(f"{strip.line(diagnosis.timeline)}  accelerators busy, {seconds:.3g} s"))
+    parts.append(_facts(diagnosis.facts))
     for number, finding in enumerate(diagnosis.findings, 1):
         parts.append(rich.text.Text(f"{number}. {finding.name}{_gains(finding)}", style="bold"))
         parts.append(rich.padding.Padding(rich.text.Text(f"{finding.cause}\n{finding.evidence}"), (0, 0, 0, 3)))

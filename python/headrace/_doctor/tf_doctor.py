@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from .. import findings
 from ..errors import ArgumentError
+from . import strip
 from . import tf_measure as measure
 from . import tf_model as model
 from . import tf_rules_devices as devices
@@ -45,6 +46,7 @@ _RIGHT = (
 _MODERATE = 1.05  # input / step: below, the accelerators hardly wait
 _WORTH_IT = 1.5  # accelerate() is proposed by itself for at least this gain
 _RUN_S = 1.0
+_PREFETCHED = 2  # batches ahead of a step that a prefetch holds at first, where tf.data chooses
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,13 +92,16 @@ def doctor(dataset, strategy, step_time, verify):
     found.sort(key=lambda finding: -finding.predicted.ratio if finding.predicted else 0.0)
     corrected = _corrected(case, rules, rejected, dataset.element_spec)
     limit = model.limit(case.program, case.cores) if case.is_known else "unknown"
+    timeline, timeline_s = _timeline(case)
+    facts = _facts(case, gains if bound is not False else None) | ({"timeline_seconds": timeline_s} if timeline else {})
     asks = bool(found) and bound is not False
     return TfDiagnosis(
         "tf.data program",
         bound,
         "accelerators" if bound is False else limit,
         tuple(found),
-        _facts(case, gains if bound is not False else None),
+        facts,
+        timeline,
         corrected.code() if corrected is not case.program else "",
         gains.account if asks else "",
         gains.taken.takeover.source if asks and gains.taken is not None else "",
@@ -125,9 +130,21 @@ def _case(dataset, strategy, step_s):
 
 def _is_input_bound(case):
     """Whether a training step waits for its batch."""
-    has_prefetch = any(step.method == "prefetch" for step in model.as_run(case.program).steps[-1:])
-    period = max(case.step_s, case.base.wall_s) if has_prefetch else case.step_s + case.base.wall_s
+    period = max(case.step_s, case.base.wall_s) if _has_prefetch(case) else case.step_s + case.base.wall_s
     return period > _MODERATE * case.step_s
+
+
+def _has_prefetch(case):
+    return any(step.method == "prefetch" for step in model.as_run(case.program).steps[-1:])
+
+
+def _timeline(case):
+    """(how busy the accelerators are, of how many seconds), see Diagnosis; ((), 0.0) where their step time is not known."""
+    if not case.step_s:
+        return (), 0.0
+    steps = strip.steps(case.base.taken, case.step_s, _PREFETCHED if _has_prefetch(case) else 0)
+    begin, end = steps[0][0], steps[-1][1]
+    return strip.shares(steps, begin, end), end - begin
 
 
 def _proposal(gains):

@@ -25,7 +25,7 @@ class Run:
     """Batches taken: how many, and what one took, in seconds.
 
     `spread` is how far two halves of the run are apart, as a share; `free_cores` the cores that other processes left; `faults`
-    the page faults and `kernel_s` the part of `cpu_s` in the kernel, for one batch.
+    the page faults and `kernel_s` the part of `cpu_s` in the kernel, for one batch; `taken` when each batch came, in seconds.
     """
 
     batches: int
@@ -35,6 +35,7 @@ class Run:
     free_cores: float
     faults: float = 0.0
     kernel_s: float = 0.0
+    taken: tuple[float, ...] = ()
 
 
 def cores():
@@ -57,11 +58,12 @@ def run(dataset, seconds, step_s=0.0, warm_s=0.0):
     while count < 2 or time.perf_counter() - begin < warm_s:
         next(batches)
         count += 1
-    halves, idle, before = [], machine.idle_seconds(), resource.getrusage(resource.RUSAGE_SELF)
+    taken, halves, idle, before = [], [], machine.idle_seconds(), resource.getrusage(resource.RUSAGE_SELF)
     for _ in range(2):
         begin, cpu, count = time.perf_counter(), time.process_time(), 0
         while count < 2 or time.perf_counter() - begin < seconds / 2:
             next(batches)
+            taken.append(time.perf_counter())
             count += 1
             if step_s:
                 time.sleep(step_s)
@@ -73,7 +75,7 @@ def run(dataset, seconds, step_s=0.0, warm_s=0.0):
     faults, kernel_s = (after.ru_minflt - before.ru_minflt) / count, (after.ru_stime - before.ru_stime) / count
     spread = abs(rates[0] - rates[1]) / sum(rates)
     free = min(max(free, cpu / wall, 0.5), cores())
-    return Run(count, wall / count, cpu / count, spread, free, faults, kernel_s)
+    return Run(count, wall / count, cpu / count, spread, free, faults, kernel_s, tuple(taken))
 
 
 def _endless(dataset):

@@ -72,6 +72,7 @@ def test_a_prefetch_hides_a_slow_batch_behind_a_slow_step(paths):
     diagnosis = hrtf.doctor(dataset.with_options(as_written()), step_time=0.03, verify=True)
     told = finding(diagnosis, "no prefetch")
     assert diagnosis.input_bound is True
+    assert 0.1 < sum(diagnosis.timeline) / len(diagnosis.timeline) < 0.6  # as written, no batch is made while a step runs
     assert told.predicted.ratio > 1.2 and told.achieved.ratio > 1.2
 
 

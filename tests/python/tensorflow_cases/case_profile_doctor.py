@@ -62,6 +62,9 @@ def test_input_gaps(tmp_path):
     diagnosis = profile(training(wait_ms=40, work_ms=50).write(tmp_path))
     facts = diagnosis.facts
     assert facts["idle_because_of_input_percent"] == pytest.approx(40)
+    assert sum(diagnosis.timeline) / len(diagnosis.timeline) == pytest.approx(
+        1 - (facts["idle_because_of_input_percent"] + facts["idle_for_other_reasons_percent"]) / 100, abs=0.01
+    )
     assert facts["idle_for_other_reasons_percent"] == pytest.approx(10)
     assert facts["step_median_ms"] == pytest.approx(100) and facts["devices"] == 1 and facts["steps"] == 10
     assert facts["Map_busy_ms"] == pytest.approx(300) and facts["Shuffle_busy_ms"] == pytest.approx(100)  # without each other
