@@ -17,11 +17,16 @@ _BYTES = 256 << 20
 
 
 def predicted(dataset, cause, step_time, seconds):
-    """The Gain in short runs without pauses, as far as the accelerators can use it; None where the doctor does not try the fix."""
+    """The Gain in short runs, as far as the accelerators can use it; None where the doctor does not try the fix.
+
+    Batches are taken at the pace of the steps where these are short, otherwise without pauses.
+    """
     if cause.trial is None or cause.shows_by_pauses:
         return None
+    window = _SHORT * seconds
+    pace = step_time if step_time * measure.LEAST_BATCHES <= window else 0.0
     most = 1 / step_time if step_time else float("inf")
-    return _gain([min(rate, most) for rate in rates] for rates in _rates(dataset, cause, 0.0, _SHORT * seconds, _SHORT_BYTES))
+    return _gain([min(rate, most) for rate in rates] for rates in _rates(dataset, cause, pace, window, _SHORT_BYTES))
 
 
 def achieved(dataset, cause, step_time, seconds):

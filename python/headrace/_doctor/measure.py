@@ -13,8 +13,8 @@ from . import machine
 # What the first batches cost, which wait for files and fill buffers, is not what a batch costs.
 _WARM_SHARE = 0.25
 _PARTS = 8
-_LEAST_BATCHES = 16
-# A pipeline so slow that it does not give _LEAST_BATCHES is not waited for longer than so many times the time asked for.
+LEAST_BATCHES = 16
+# A pipeline so slow that it does not give LEAST_BATCHES is not waited for longer than so many times the time asked for.
 _PATIENCE = 3
 # Between two looks at what else wants to run on the machine.
 _LOOK_SECONDS = 0.02
@@ -120,7 +120,7 @@ class _Window:
                 function.seconds.clear()
                 function.cpu_seconds.clear()
             before, cpu_before, taking = self._stats(), machine.cpu_use(), time.thread_time()
-            stamps = [time.monotonic(), *self._take(time.monotonic() + seconds, step_time, _LEAST_BATCHES, limit)]
+            stamps = [time.monotonic(), *self._take(time.monotonic() + seconds, step_time, LEAST_BATCHES, limit)]
             taking = time.thread_time() - taking
             after, cpu_after = self._stats(), machine.cpu_use()
             return self._run(stamps, before, after, cpu_before, cpu_after, taking)
