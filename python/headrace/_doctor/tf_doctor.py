@@ -19,6 +19,7 @@ from . import tf_rules_devices as devices
 from . import tf_rules_memory as memory
 from . import tf_rules_order as order
 from . import tf_rules_speed as speed
+from . import tf_rules_tail as tail
 from .tf_case import Case
 from .tf_gain import Gains
 from .tf_program import can_be_built, read
@@ -41,7 +42,8 @@ _RIGHT = (
     *(order.shuffle_after_batch, order.shuffle_decoded, order.small_shuffle, order.epochs_mixed),
     *(order.refill_at_epoch_edge, order.repeat_after_batch, order.cache_misplaced),
     *(memory.huge_shuffle, memory.huge_prefetch),
-    *(devices.remainder, devices.device_prefetch_under_strategy, devices.auto_shard),
+    *(devices.remainder, devices.device_prefetch_under_strategy, devices.auto_shard, devices.unwanted_variables),
+    tail.slow_tail,
 )
 _MODERATE = 1.05  # input / step: below, the accelerators hardly wait
 _WORTH_IT = 1.5  # accelerate() is proposed by itself for at least this gain
@@ -80,7 +82,7 @@ def doctor(dataset, strategy, step_time, verify):
         raise ArgumentError(f"step_time={step_time!r}: must be seconds > 0")
     case = _case(dataset, strategy, step_time or 0.0)
     gains = Gains(case, dataset)
-    bound = None if step_time is None else _is_input_bound(case)
+    bound = None if step_time is None else _is_input_bound(case) or any(tail.slow_tail(case))
     rules = _RIGHT if bound is False else _RIGHT + _SPEED
     faults = [fault for rule in rules for fault in rule(case)]
     if bound is not False and not any(fault.way == "accelerate" for fault in faults):

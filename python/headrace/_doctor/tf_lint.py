@@ -4,6 +4,7 @@ import ast
 import re
 
 from .. import findings
+from ..gpu_environment import unwanted_environment
 
 _FRAMEWORKS = ("tensorflow", "keras", "jax", "torch")
 _READ_AT_IMPORT = re.compile(r"(TF|CUDA|XLA|KERAS|NCCL|OMP|MKL)_")
@@ -18,14 +19,14 @@ def lint(source, path="<script>"):
         SyntaxError: it is no Python.
     """
     tree = ast.parse(source, path)
-    return [*_late_environment(tree), *_outside_scope(tree), *_run_missing(tree)]
+    return [*_late_environment(tree), *_unwanted_variables(tree), *_outside_scope(tree), *_run_missing(tree)]
 
 
 def _late_environment(tree):
     """Variables that TensorFlow reads when it is imported, set behind the import."""
     imports = [node.lineno for node in ast.walk(tree) if _imports(node)]
     first = min(imports, default=None)
-    late = [] if first is None else [(name, line) for name, line in _set_variables(tree) if line > first]
+    late = [] if first is None else [(name, line) for name, _, line in _set_variables(tree) if line > first]
     if late:
         names = ", ".join(f"{name} in line {line}" for name, line in late)
         yield findings.Finding(
@@ -36,6 +37,20 @@ def _late_environment(tree):
         )
 
 
+def _unwanted_variables(tree):
+    """Variables that do nothing or harm."""
+    given = list(_set_variables(tree))
+    lines = {name: line for name, _, line in given}
+    unwanted = unwanted_environment({name: value for name, value, _ in given})
+    if unwanted:
+        yield findings.Finding(
+            "unwanted variables",
+            "Variables are set that do nothing or harm.",
+            "; ".join(f"{each.name} in line {lines[each.name]}: {each.reason}" for each in unwanted),
+            "\n".join(f"# leave {each.name} alone" for each in unwanted),
+        )
+
+
 def _imports(node):
     if isinstance(node, ast.Import):
         return any(alias.name.split(".")[0] in _FRAMEWORKS for alias in node.names)
@@ -43,17 +58,18 @@ def _imports(node):
 
 
 def _set_variables(tree):
-    """(name, line) of what is set in os.environ."""
+    """(name, value, line) of what is set in os.environ; a value that is no constant counts as "1"."""
     for node in ast.walk(tree):
-        keys = []
+        keys, value = [], None
         if isinstance(node, ast.Assign):
+            value = node.value
             keys = [target.slice for target in node.targets if _is_environ(getattr(target, "value", None))]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             if node.func.attr in ("setdefault", "putenv") and (_is_environ(node.func.value) or node.func.attr == "putenv"):
-                keys = [node.args[0]]
+                keys, value = [node.args[0]], node.args[-1]
         for key in keys:
             if isinstance(key, ast.Constant) and isinstance(key.value, str) and _READ_AT_IMPORT.match(key.value):
-                yield key.value, node.lineno
+                yield key.value, str(value.value) if isinstance(value, ast.Constant) else "1", node.lineno
 
 
 def _is_environ(node):

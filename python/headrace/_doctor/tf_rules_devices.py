@@ -5,6 +5,7 @@ import statistics
 
 import tensorflow as tf
 
+from ..gpu_environment import unwanted_environment
 from .tf_rule import Fault, size
 
 _SKEW = 4.0  # largest file / median file
@@ -97,6 +98,18 @@ def gpu_threads(case):
             f"TF_GPU_THREAD_MODE is {os.environ.get('TF_GPU_THREAD_MODE', 'not set')}, {case.replicas} GPUs, "
             f"the input keeps {busy:.0%} of the cores busy",
             fix='os.environ["TF_GPU_THREAD_MODE"] = "gpu_private"  # before TensorFlow is imported',
+        )
+
+
+def unwanted_variables(_case):
+    unwanted = unwanted_environment()
+    if unwanted:
+        names = ", ".join(each.name for each in unwanted)
+        yield Fault(
+            "unwanted variables",
+            "Variables of the environment are set that do nothing or harm.",
+            "; ".join(f"{each.name}: {each.reason}" for each in unwanted),
+            fix=f"unset {names.replace(',', '')}  # in the shell that starts the training",
         )
 
 

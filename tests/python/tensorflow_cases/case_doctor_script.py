@@ -89,6 +89,9 @@ def test_lint():
     early = "import os\nos.environ['TF_GPU_THREAD_MODE'] = 'x'\nimport tensorflow as tf\nos.environ['HOME'] = 'x'\n"
     assert names(early) == []
     assert names("from tensorflow import keras\nimport os\nos.environ.setdefault('XLA_FLAGS', 'x')") == ["environment set late"]
+    unread = "import os\nos.environ['TF_NCCL_USE_STREAM_MEMCPY'] = '1'\nimport tensorflow as tf\n"
+    assert names(unread) == ["unwanted variables"] and "in line 2: TensorFlow 2.21 reads" in lint(unread)[0].evidence
+    assert names("import os\nos.environ.setdefault('NCCL_P2P_DISABLE', '0')") == []
     strategy = "strategy = tf.distribute.MirroredStrategy()\n"
     build = "def build():\n    return tf.keras.Sequential([])\n"
     assert names(strategy + "model = tf.keras.Sequential([])") == ["outside strategy.scope()"]

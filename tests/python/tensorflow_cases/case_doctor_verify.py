@@ -76,6 +76,31 @@ def test_a_prefetch_hides_a_slow_batch_behind_a_slow_step(paths):
     assert told.predicted.ratio > 1.2 and told.achieved.ratio > 1.2
 
 
+def test_a_slow_tail_wants_more_batches_ahead(paths):
+    """Every 16th batch takes 0.2 s, a step 30 ms: one ahead does not last, eight do."""
+
+    def sleep(records):
+        number = iter(range(1 << 30))
+        pause = lambda: time.sleep(0.2 if next(number) % 16 == 15 else 0.001)
+        return records.map(lambda batch: tf.py_function(lambda x: (pause(), x)[1], [batch], tf.string))
+
+    dataset = sleep(tf.data.TFRecordDataset(paths).repeat().batch(8, drop_remainder=True)).prefetch(1)
+    diagnosis = hrtf.doctor(dataset.with_options(as_written()), step_time=0.03)
+    told = finding(diagnosis, "slow tail")
+    assert diagnosis.input_bound and ".prefetch(8)  # changed" in told.fix and "with 1 ahead" in told.evidence
+    assert not [name for name in tail_names(dataset.prefetch(tf.data.AUTOTUNE)) if name == "slow tail"]
+
+
+def tail_names(dataset):
+    return [found.name for found in hrtf.doctor(dataset.with_options(as_written()), step_time=0.03).findings]
+
+
+def test_variables_that_nothing_reads(paths, monkeypatch):
+    monkeypatch.setenv("TF_NCCL_USE_STREAM_MEMCPY", "1")
+    told = finding(hrtf.doctor(tf.data.TFRecordDataset(paths[:1]).batch(8), step_time=60.0), "unwanted variables")
+    assert "reads no variable of that name" in told.evidence and told.fix.startswith("unset TF_NCCL_USE_STREAM_MEMCPY")
+
+
 def test_the_dataset_stays_as_it_is(paths):
     dataset = tf.data.TFRecordDataset(paths[:1]).batch(8)
     before = [batch.numpy().tolist() for batch in dataset]
