@@ -13,6 +13,9 @@ from ._tf_elements import Elements
 from ._tf_map import Mapper
 from ._tf_recipe import batch_size, shuffle_seed
 
+# What is traced here has no control flow over tensors; to look for it took a second of the first dataset's making.
+_as_written = tf.autograph.experimental.do_not_convert
+
 # A dataset lives on in graphs and iterators that hold no Python reference, so what it opens from stays for good: a few
 # hundred bytes each.
 _sources = []
@@ -53,15 +56,18 @@ def _from_op(dataset, elements, mapper, replicas):
     source = _core.tensorflow_dataset_source(dataset._core, elements.plan)
     _sources.append(source)
 
+    @_as_written
     def open_pipeline(address):
         return ops.headrace_open(dataset=address)
 
+    @_as_written
     def next_element(opened):
         taken = [
             _tf_ops.next_arrays(opened, tf.constant(replica, tf.int64), elements.flat_specs) for replica in range(replicas)
         ]
         return _finish(elements, mapper, [array for _, arrays in taken for array in arrays], taken[0][0])
 
+    @_as_written
     def close_pipeline(opened):
         return ops.headrace_close(source=opened)
 
@@ -82,5 +88,6 @@ def _from_generator(dataset, elements, mapper, replicas):
 
     specs = [spec for _ in range(replicas) for spec in elements.flat_specs]
     flat = tf.data.Dataset.from_generator(generate, output_signature=(*specs, seed_spec))
-    return flat.map(lambda *arrays: _finish(elements, mapper, list(arrays[:-1]), arrays[-1])).prefetch(1)
+    finish = _as_written(lambda *arrays: _finish(elements, mapper, list(arrays[:-1]), arrays[-1]))
+    return flat.map(finish).prefetch(1)
 

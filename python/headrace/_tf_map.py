@@ -11,6 +11,8 @@ import tensorflow as tf
 
 from .errors import ArgumentError
 
+_autograph = tf.__internal__.autograph
+
 
 class MapFunction:
     """One function, with how it wants to be called (as tf.data's map does: tuples are spread over the arguments)."""
@@ -18,7 +20,8 @@ class MapFunction:
     def __init__(self, function):
         if not callable(function):
             raise ArgumentError(f"map: {function!r} is no function")
-        self._function = function
+        # Python's `if` and `for` over tensors become ops, as in tf.data; only the user's own function needs that.
+        self._function = _autograph.tf_convert(function, _autograph.control_status_ctx())
         self.takes_seed = _takes_seed(function)
 
     def __call__(self, element, seed):
@@ -41,7 +44,7 @@ class Mapper:
         self.spec = None  # of one element that comes out; known from the trace
         self.takes_seed = any(function.takes_seed for function in self._functions)
         specs = [spec for _ in range(parts) for spec in elements.flat_specs]
-        traced = tf.function(self._trace, input_signature=[*specs, tf.TensorSpec([2], tf.int32)])
+        traced = tf.function(self._trace, input_signature=[*specs, tf.TensorSpec([2], tf.int32)], autograph=False)
         self._concrete = traced.get_concrete_function()
         self._output_dtypes = [output.dtype for output in self._concrete.outputs]
         self.has_composites = any(not isinstance(spec, tf.TensorSpec) for spec in tf.nest.flatten(self.spec))
@@ -99,7 +102,6 @@ def _rows(tensor):
     return tf.shape(tensor, tf.int64)[0]
 
 
-@tf.autograph.experimental.do_not_convert
 def _join(elements):
     """The rows of several elements as one."""
 
@@ -111,7 +113,6 @@ def _join(elements):
     return tf.nest.map_structure(join, *elements)
 
 
-@tf.autograph.experimental.do_not_convert
 def _share(element, parts):
     """Rows of `element` in shares as large as those of `parts`."""
     sizes = [_rows(tf.nest.flatten(part)[0]) for part in parts]

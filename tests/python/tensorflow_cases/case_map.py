@@ -37,6 +37,24 @@ def test_one_trace_serves_all_replicas_and_batches(images, strategy):
             np.testing.assert_array_equal(found.argmax(1), before)
 
 
+def test_control_flow_over_tensors_is_converted(images, strategy):
+    def function(number):
+        if tf.reduce_min(number) > 7:
+            number = -number
+        total = tf.constant(0, number.dtype)
+        for value in number:
+            total += value
+        return number, total
+
+    shared = hrtf.distribute(images(), strategy, structure="id", map=function)
+    whole = hrtf.dataset(images(), structure="id", map=function)
+    for (numbers, totals), (everything, total) in zip(shared, whole, strict=True):
+        ours = parts(numbers)
+        assert [int(value) for value in parts(totals)] == [part.sum() for part in ours]
+        assert all((part < 0).all() == (abs(part).min() > 7) for part in ours)
+        assert int(total) == everything.numpy().sum()
+
+
 def test_runs_on_the_replicas_devices(images, strategy):
     batch = next(iter(hrtf.distribute(images(), strategy, structure="id", map=lambda x: x + 1)))
     assert [tensor.device[-5:] for tensor in batch.values] == [f"CPU:{replica}" for replica in range(REPLICAS)]
