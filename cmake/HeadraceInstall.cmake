@@ -8,12 +8,6 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/headraceConfig.cmake.
 write_basic_package_version_file(headraceConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
 install(TARGETS headrace EXPORT headraceTargets ARCHIVE COMPONENT cxx)
-# What is installed links like any library: another compiler's LTO would stumble over this one's intermediate code.
-if(HEADRACE_LTO AND CMAKE_OBJCOPY)
-  install(CODE "execute_process(COMMAND \"${CMAKE_OBJCOPY}\" --wildcard --remove-section=.gnu.lto_*
-    --remove-section=.gnu.debuglto_* --strip-symbol=__gnu_lto_*
-    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libheadrace.a\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT cxx)
-endif()
 install(DIRECTORY include/headrace DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT cxx FILES_MATCHING PATTERN "*.h")
 install(EXPORT headraceTargets NAMESPACE headrace:: DESTINATION "${headrace_package_dir}" COMPONENT cxx)
 install(FILES "${PROJECT_BINARY_DIR}/headraceConfig.cmake" "${PROJECT_BINARY_DIR}/headraceConfigVersion.cmake"

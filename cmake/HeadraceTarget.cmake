@@ -3,7 +3,6 @@
 
 option(HEADRACE_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 option(HEADRACE_STALL "Make every stage block at random, to find orders that only luck keeps" OFF)
-option(HEADRACE_LTO "Optimise over file borders (GCC, in objects that also link without it)" OFF)
 option(HEADRACE_FUZZ "Make the fuzzers (clang)" OFF)
 set(HEADRACE_SANITIZE "" CACHE STRING "Sanitizers of the whole build: 'address,undefined' or 'thread'")
 
@@ -48,11 +47,6 @@ function(headrace_target target)
   if(HEADRACE_FUZZ)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
     target_compile_definitions(${target} PRIVATE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION=1)
-  endif()
-  if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Fat objects: the Python module is linked with LTO, test programs without it, which keeps their links short.
-    target_compile_options(${target} PRIVATE -flto=auto -ffat-lto-objects)
-    target_link_options(${target} PRIVATE -Wno-stringop-overflow)  # the bug above, seen again at the link
   endif()
 
   if(HEADRACE_MOLD)

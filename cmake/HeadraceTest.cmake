@@ -5,10 +5,6 @@ function(headrace_test_program name)
   target_include_directories(${name} PRIVATE
     "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE headrace Threads::Threads)
-  if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${name} PRIVATE -fno-lto)
-    target_link_options(${name} PRIVATE -fno-lto)
-  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
 endfunction()
 
@@ -23,10 +19,6 @@ function(headrace_gtest_target name)
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gmock)
   # Precompiled headers serve only what is compiled like them: programs and the object library that owns them.
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  if(HEADRACE_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${name} PRIVATE -fno-lto)
-    target_link_options(${name} PRIVATE -fno-lto)
-  endif()
 endfunction()
 
 # headrace_test(<name> <folder> LINK <targets...> [TIMEOUT seconds]) makes the GoogleTest program <name> of all test files in
