@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.distribute import input_lib, values
 
-from . import _tf_waits
+from . import _tf_average, _tf_waits
 from ._tf_graph import GraphFeed
 from ._tf_stream import Stream
 from .errors import ArgumentError, ClosedError
@@ -68,8 +68,9 @@ class DirectDataset(input_lib.DistributedDataset):
         if tf.inside_function():
             raise TypeError(_IN_FUNCTION)
         # Keras' trainers tell the end of the data by OutOfRangeError; a for loop by StopIteration.
-        caller = sys._getframe(1).f_globals.get("__name__", "")
-        return DirectIterator(self._recipe, self._peeks, self._progress, raises_out_of_range=caller.split(".")[0] == "keras")
+        caller = sys._getframe(1).f_globals.get("__name__", "").split(".")[0]
+        averages = self._recipe.replicas > 1 and _tf_average.is_asked_for()
+        return DirectIterator(self._recipe, self._peeks, self._progress, caller == "keras", averages)
 
     def state_dict(self):
         """Where the iteration stands behind the last batch handed out: a dict of str and int, {} before the first.
@@ -120,11 +121,12 @@ class DirectIterator:
     TensorFlow's own iterators do.
     """
 
-    def __init__(self, recipe, peeks, progress, raises_out_of_range):
+    def __init__(self, recipe, peeks, progress, raises_out_of_range, is_averaged):
         self._recipe = recipe
         self._peeks = peeks
         self._progress = progress
         self._raises_out_of_range = raises_out_of_range
+        self._is_averaged = is_averaged  # its first batch, by Keras
         self._position = None
         self._stream = None  # eager delivery, or
         self._graph_feed = None  # delivery in graphs
@@ -213,6 +215,8 @@ class DirectIterator:
             except StopIteration:
                 self._progress.end(self._followed, self.state_dict())
                 raise
+        if self._is_averaged and self._takes_first:
+            _tf_average.check(self._recipe, element)
         self._takes_first = False
         self._handed = number + 1
         _tf_waits.note(time.perf_counter() - began, rows, self._recipe.mapper is not None)

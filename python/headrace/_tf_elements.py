@@ -135,6 +135,11 @@ class Elements:
         specs = {column.name: column.spec() for column in self.columns}
         return self._build(specs, weigh=lambda leaf, labels: tf.TensorSpec(labels.shape, tf.float32))
 
+    def names(self):
+        """What the leaves of one element are called, for errors."""
+        columns = {column.name: f"column {column.name!r}" for column in self.columns}
+        return self._build(columns, weigh=lambda leaf, name: f"the weight by {name}")
+
     def columns_of(self, arrays):
         """The tensors of the columns from the flat arrays of a slice."""
         if self._all_dense:
