@@ -69,6 +69,7 @@ struct Report {
   std::vector<ReplicaReport> replicas;         ///< the first 32
   int threads = 0;
   std::string io;                 ///< who reads the files: "engine", or the name of the FileProvider
+  std::string route;              ///< how a framework takes the batches and why, as its adapter says; "" without one
   std::int64_t record_bytes = 0;  ///< memory in record blocks
   std::int64_t batch_bytes = 0;   ///< memory in batches that the pipeline still owns
   std::int64_t held_by_consumer_bytes = 0;

@@ -190,6 +190,7 @@ void bind_report(nb::module_& m) {
       .def_ro("record_bytes", &Report::record_bytes, "Memory in record blocks.")
       .def_ro("batch_bytes", &Report::batch_bytes, "Memory in batches that the pipeline still owns.")
       .def_ro("io", &Report::io, "Who reads the files: 'engine', or 'Python IO' with open= and fsspec.")
+      .def_ro("route", &Report::route, "How a framework takes the batches and why; '' without an adapter.")
       .def_ro("held_by_consumer_bytes", &Report::held_by_consumer_bytes)
       .def(
           "to_json", [](const Report& self) { return text_to_python(to_json(self)); }, "The report as JSON text.");
@@ -223,7 +224,13 @@ void bind_pipeline(nb::module_& m) {
       .def(
           "close", [](PipelineHandle& self) { self.pipeline->close(); }, nb::call_guard<WithoutGil>(),
           "Stops all work and joins; idempotent; from any thread.")
-      .def("report", [](const PipelineHandle& self) { return unwrap(report(*self.pipeline)); })
+      .def_rw("route", &PipelineHandle::route, "What report().route says; for the adapters of frameworks.")
+      .def("report",
+           [](const PipelineHandle& self) {
+             Report found = unwrap(report(*self.pipeline));
+             found.route = self.route;
+             return found;
+           })
       .def(
           "write_trace",
           [](const PipelineHandle& self, const nb::bytes& path) {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "column_names.h"
 #include "headrace/pipeline.h"
@@ -33,6 +34,8 @@ struct PipelineHandle {
   std::shared_ptr<const ColumnNames> names;
   /// None, or what is called about once a second while somebody waits in next(). The GIL guards it.
   nanobind::object on_wait = nanobind::none();
+  /// How a framework takes the batches and why, for the report. The GIL guards it.
+  std::string route;
   const pid_t owner = getpid();  ///< the process that opened it
   std::timed_mutex next_turn;
   std::deque<std::timed_mutex> slice_turns;  ///< one per replica

@@ -879,6 +879,10 @@ class Report:
         """Who reads the files: 'engine', or 'Python IO' with open= and fsspec."""
 
     @property
+    def route(self) -> str:
+        """How a framework takes the batches and why; '' without an adapter."""
+
+    @property
     def held_by_consumer_bytes(self) -> int: ...
 
     def to_json(self) -> object:
@@ -931,6 +935,13 @@ class Pipeline:
 
     def close(self) -> None:
         """Stops all work and joins; idempotent; from any thread."""
+
+    @property
+    def route(self) -> str:
+        """What report().route says; for the adapters of frameworks."""
+
+    @route.setter
+    def route(self, arg: str, /) -> None: ...
 
     def report(self) -> Report: ...
 

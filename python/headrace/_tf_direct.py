@@ -161,13 +161,17 @@ class DirectIterator:
 
     def state_dict(self):
         """The position behind the last batch handed out; batches that wait ready do not count."""
-        pipeline = self._graph_feed.pipeline if self._graph_feed is not None else self._attach().pipeline
+        pipeline = self._pipeline()
         back = 0
         position = pipeline.position()
         while self._graph_feed is None and position.batches != self._handed:
             back += position.batches - self._handed  # again when more was made ahead meanwhile
             position = pipeline.position(back)
         return position_to_dict(position)
+
+    def report(self):
+        """What the stages did up to now, and by `route` how the batches travel and why; see headrace.Pipeline.report."""
+        return self._pipeline().report()
 
     def load_state_dict(self, state):
         """Continues where `state` was taken; before the first next()."""
@@ -221,6 +225,9 @@ class DirectIterator:
         self._handed = number + 1
         _tf_waits.note(time.perf_counter() - began, rows, self._recipe.mapper is not None)
         return element
+
+    def _pipeline(self):
+        return self._graph_feed.pipeline if self._graph_feed is not None else self._attach().pipeline
 
     def _attach(self):
         if self._closed:

@@ -13,7 +13,7 @@ class GraphFeed:
         if _tf_ops.load() is None:
             raise RuntimeError("next() inside a tf.function needs the native op; call it outside and pass the batch")
         self._recipe = recipe
-        self.pipeline = recipe.dataset._open(position)
+        self.pipeline = recipe.open(position)
         self._source = _core.tensorflow_source(self.pipeline, recipe.elements.plan)
         self._last = {}  # graph -> the ops emitted last, so that two next() in one function keep their order
 

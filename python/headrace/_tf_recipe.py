@@ -59,6 +59,13 @@ class Recipe:
     dependent: bool = False  # functions mix rows
     ahead: int = DEFAULT_AHEAD
     mapper: Any = None  # made by with_functions
+    route: str = ""  # how the batches travel and why, for report()
+
+    def open(self, position):
+        """The engine's pipeline from `position` on."""
+        pipeline = self.dataset._open(position)
+        pipeline.route = self.route
+        return pipeline
 
     @property
     def replicas(self):

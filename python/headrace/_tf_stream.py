@@ -122,7 +122,7 @@ class Stream:
         self._process = os.getpid()
         self._worker = None
         self.pipeline = None
-        self.pipeline = recipe.dataset._open(position)
+        self.pipeline = recipe.open(position)
         self.before = position.batches if position is not None else 0  # batches before this stream
         maker = Maker(recipe, self.pipeline)
         if recipe.mapper is not None:

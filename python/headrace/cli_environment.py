@@ -36,7 +36,7 @@ def check(framework):
         click.echo(f"headrace: {framework} cannot be imported: {error}", err=True)
         sys.exit(2)
     route = tensorflow.check_routes()
-    click.echo(f"TensorFlow {route.version}: route {route.name!r}" + (f", because {route.reason}" if route.reason else ""))
+    click.echo(f"TensorFlow {route.version}: route {route.name!r}, because {route.reason}")
     for name, _, reason in unwanted_environment():
         click.echo(f"unset {name}: {reason}")
     sys.exit(0 if route.name == "direct" else 1)

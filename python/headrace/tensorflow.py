@@ -65,17 +65,26 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
     _check_choice("map_rows", map_rows, ("independent", "dependent"))
     _check_choice("map_device", map_device, (None, "host"))
     chosen = _route(route)
+    if chosen.name != "direct":
+        _logger.warning("batches go by tf.data, which costs 2 to 3 times the CPU of the direct route: %s", chosen.reason)
     place = place_of(strategy)
     batch_size(pipeline)  # refuses what has no batches of its own
     pipeline.refuse_cuda("distribute")
     functions = () if map is None else (map,)
-    if chosen == "dataset":
+    if chosen.name == "dataset":
         if not place.is_whole:
             raise ArgumentError("route='dataset': feeds strategies of one process; the direct route feeds several")
         return _by_dataset(pipeline, strategy, structure, functions)
     pipeline = share_out(pipeline, place)
     elements = Elements(pipeline, structure, slice_rows(pipeline, place.replicas))
-    recipe = Recipe(pipeline, place.devices, elements, map_device=map_device, dependent=map_rows == "dependent")
+    recipe = Recipe(
+        pipeline,
+        place.devices,
+        elements,
+        map_device=map_device,
+        dependent=map_rows == "dependent",
+        route=f"TensorFlow {chosen.version}, direct: {chosen.reason}",
+    )
     compare_streams(strategy, pipeline, place)
     from ._tf_direct import DirectDataset
 
@@ -168,7 +177,7 @@ class Route(NamedTuple):
 
     Attributes:
         name: "direct", which is the best one, or "dataset" (through tf.data).
-        reason: why it is not the direct one; "" when it is.
+        reason: why it is that one.
         version: of TensorFlow.
     """
 
@@ -179,9 +188,7 @@ class Route(NamedTuple):
 
 def check_routes():
     """The Route that route="auto" takes with this TensorFlow; tries what the direct one is made of."""
-    asked = value_of("HEADRACE_TF_ROUTE")
-    reason = "HEADRACE_TF_ROUTE asks for it" if asked == "dataset" else _fault_of_direct()
-    return Route("dataset" if reason else "direct", reason, tf.__version__)
+    return _route("auto")
 
 
 def _fault_of_direct():
@@ -197,16 +204,18 @@ def _fault_of_direct():
 
 def _route(asked):
     _check_choice("route", asked, _ROUTES)
+    by = f"route={asked!r} asks for it"
     if asked == "auto":
         asked = value_of("HEADRACE_TF_ROUTE")
+        by = f"HEADRACE_TF_ROUTE={asked} asks for it"
     if asked == "dataset":
-        return asked
+        return Route(asked, by, tf.__version__)
     fault = _fault_of_direct()
     if fault and asked == "direct":
         raise RuntimeError(fault)
     if fault:
-        _logger.warning("%s; taking tf.data", fault)
-    return "dataset" if fault else "direct"
+        return Route("dataset", fault, tf.__version__)
+    return Route("direct", by if asked == "direct" else "it works here and is the best one", tf.__version__)
 
 
 def _check_choice(parameter, value, choices):

@@ -71,6 +71,7 @@ std::string to_json(const Report& report) {
   json["replicas"] = replicas_json(report.replicas);
   json["threads"] = report.threads;
   json["io"] = report.io;
+  json["route"] = report.route;
   json["record_bytes"] = report.record_bytes;
   json["batch_bytes"] = report.batch_bytes;
   json["held_by_consumer_bytes"] = report.held_by_consumer_bytes;

@@ -82,7 +82,7 @@ TEST(Report, JsonHasEveryField) {
   EXPECT_EQ(json["seeds"][0], 7);
   EXPECT_EQ(json["skipped_regions"][0], nlohmann::json::parse(to_json(r.skipped_regions[0])));
   for (const char* key : {"epoch", "batches", "skipped", "skipped_misfits", "skipped_regions", "consumer_wait_seconds",
-                          "threads", "io", "record_bytes", "batch_bytes", "held_by_consumer_bytes"}) {
+                          "threads", "io", "route", "record_bytes", "batch_bytes", "held_by_consumer_bytes"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
 }

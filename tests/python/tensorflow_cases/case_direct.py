@@ -235,6 +235,30 @@ def test_the_route_of_the_environment(images, strategy, monkeypatch):
         hrtf.distribute(pipeline, strategy)
 
 
+def test_the_route_is_told_by_the_report_and_a_warning_where_it_is_not_the_best(images, strategy, monkeypatch, caplog):
+    monkeypatch.delenv("HEADRACE_TF_ROUTE", raising=False)
+    iterator = iter(hrtf.distribute(images(), strategy))
+    assert iterator.report().route == f"TensorFlow {tf.__version__}, direct: it works here and is the best one"
+    assert iterator.report().batches == 0
+    next(iterator)
+    assert iterator.report().batches == 1
+    asked = iter(hrtf.distribute(images(), strategy, route="direct"))
+    tf.function(lambda: next(asked)["id"])()
+    assert asked.report().route.endswith("direct: route='direct' asks for it")
+    assert not caplog.records
+    hrtf.distribute(images(), strategy, route="dataset")
+    monkeypatch.setenv("HEADRACE_TF_ROUTE", "dataset")
+    hrtf.distribute(images(), strategy)
+    monkeypatch.delenv("HEADRACE_TF_ROUTE")
+    monkeypatch.setattr(hrtf, "_fault_of_direct", lambda: "a private name is gone")
+    hrtf.distribute(images(), strategy)
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    reasons = ["route='dataset' asks for it", "HEADRACE_TF_ROUTE=dataset asks for it", "a private name is gone"]
+    assert [text.split(": ", 1)[1] for text in warnings] == reasons
+    with pytest.raises(RuntimeError, match="a private name is gone"):
+        hrtf.distribute(images(), strategy, route="direct")
+
+
 def test_wrong_arguments(images, strategy, shards):
     two = images().prefetch_to_device(["/CPU:0", "/CPU:1"])
     with pytest.raises(ValueError, match="2 devices.* 4 replicas"):
