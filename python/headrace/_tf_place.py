@@ -30,6 +30,9 @@ class Place(NamedTuple):
 
 def place_of(strategy):
     """The Place of this process. ValueError for a strategy whose processes cannot be told apart."""
+    if not tf.distribute.has_strategy() and strategy is tf.distribute.get_strategy():  # TensorFlow's default, which names no device
+        logical = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
+        return Place((logical[0].name,), 0, 1)
     devices, replicas = tuple(strategy.extended.worker_devices), strategy.num_replicas_in_sync
     if replicas == len(devices):
         return Place(devices, 0, replicas)
@@ -50,8 +53,7 @@ def share_out(pipeline, place):
     if declared(pipeline, "prefetch_to_device") is None:
         local = None if place.is_whole else range(place.first, place.first + len(place.devices))
         return pipeline.prefetch_to_device([f"/CPU:{replica}" for replica in range(place.replicas)], local=local)
-    ours = f"{place.first}+{len(place.devices)}"
-    if not place.is_whole and declared(pipeline, "prefetch_to_device").get("local") != ours:
+    if not place.is_whole and pipeline.places != (place.first, len(place.devices), place.replicas):
         raise ArgumentError(
             f"pipeline: prefetch_to_device gives this process other rows than its replicas: leave it out, or name the "
             f"{place.replicas} devices of all processes and local=range({place.first}, {place.first + len(place.devices)})"

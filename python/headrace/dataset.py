@@ -6,6 +6,7 @@ batch, padded_batch or bucket_by_sequence_length, parse, {map, take, skip}, resi
 """
 
 import logging
+import re
 
 from . import _core, arguments, status_line
 from .batch_steps import BatchSteps
@@ -100,6 +101,15 @@ class Dataset(RecordSteps, BatchSteps):
     def devices(self):
         """The devices of prefetch_to_device, by their canonical names."""
         return self._devices
+
+    @property
+    def places(self):
+        """(first, number, of how many): which devices of prefetch_to_device are those of this process."""
+        for _, name, text in self._core.ops():
+            found = re.search(r",local=(\d+)\+(\d+)/(\d+)", text) if name == "prefetch_to_device" else None
+            if found:
+                return tuple(map(int, found.groups()))
+        return 0, self.replicas, self.replicas
 
     def refuse_functions(self, what):
         """ValueError when Python functions stand behind the batches: `what` needs the batches themselves."""

@@ -34,8 +34,8 @@ class DataLoader(IterableDataset):
     process with as many replicas sees. Each rank reads all records and parses those of its share.
 
     Args:
-        pipeline: a Dataset with parse(). Without prefetch_to_device, or with as many devices as the world has ranks. In a world
-            of one, a CUDA device gives tensors on that device.
+        pipeline: a Dataset with parse(). Without prefetch_to_device, or with as many devices as the world has ranks, of which
+            local= may name the one of this rank. In a world of one, a CUDA device gives tensors on that device.
         structure: the nested tuple or dict to yield (see headrace.structure); None: a dict of all columns.
         rank, world_size: None: from torch.distributed when it is initialized, else from RANK and WORLD_SIZE, else 0 of 1.
 
@@ -52,6 +52,13 @@ class DataLoader(IterableDataset):
         if not pipeline.devices and self.world_size > 1:
             devices = [f"/CPU:{index}" for index in range(self.world_size)]
             pipeline = pipeline.prefetch_to_device(devices, local=range(self.rank, self.rank + 1))
+        if self.world_size > 1 and pipeline.replicas < pipeline.places[2]:
+            if pipeline.places != (self.rank, 1, self.world_size):
+                first, count, everything = pipeline.places
+                raise ArgumentError(
+                    f"DataLoader: rank {self.rank} of {self.world_size} takes share {self.rank} of {self.world_size}, but prefetch_to_device "
+                    f"gives it {count} from {first} on of {everything}: leave local= out, or give it range({self.rank}, {self.rank + 1})"
+                )
             self._place = 0
         elif pipeline.replicas != self.world_size:
             raise ArgumentError(

@@ -137,7 +137,8 @@ std::string op_arguments(const Op& op) {
             std::string text = names + "," + field("depth", device.options.depth);
             if (device.options.remainder == Remainder::kPad) text += ",remainder=pad";
             if (const auto& local = device.options.local) {
-              text += ",local=" + std::to_string(local->first) + "+" + std::to_string(local->count);
+              text += ",local=" + std::to_string(local->first) + "+" + std::to_string(local->count) + "/" +
+                      std::to_string(device.options.weights.size());
             }
             return text + weights_text(device.options.weights);
           },

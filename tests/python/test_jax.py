@@ -4,6 +4,8 @@ import importlib.util
 
 import pytest
 
+from number_shards import ROOT
+
 if importlib.util.find_spec("jax") is None:
     pytest.skip("JAX is not installed", allow_module_level=True)
 
@@ -63,6 +65,30 @@ del dataset
 # The memory of a batch stays with its arrays.
 np.testing.assert_array_equal(np.concatenate([np.asarray(x)[:, 0] for x in kept]), np.arange(100))
 print("aliased")
+"""
+
+KINDS = """
+import pathlib
+sys.path.insert(0, sys.argv.pop())
+folder = pathlib.Path(sys.argv.pop())
+from column_kinds import KINDS, ROWS, pipeline, table, value
+for kind in KINDS:
+    try:
+        found = [
+            (np.asarray(batch["x"]), np.asarray(batch["label"]), np.asarray(batch["_mask"]))
+            for batch in hr.jax.arrays(pipeline(kind, folder), sharding)
+        ]
+    except ValueError as error:
+        assert table()[kind, "JAX"] == "refused" and "feature 'x'" in str(error) and "leave it out" in str(error), (kind, error)
+        assert len(list(hr.jax.arrays(pipeline(kind, folder), sharding, structure="label"))) == 6
+        continue
+    assert table()[kind, "JAX"] == "yes", kind
+    x, label, mask = map(np.concatenate, zip(*found))
+    rows = ROWS - 6 if kind == "uneven slices" else ROWS
+    assert x[mask].tolist() == [value(kind, row) for row in range(rows)], kind
+    assert label[mask].tolist() == [row % 3 for row in range(rows)], kind
+    assert len(x) == (44 if kind == "uneven slices" else ROWS), kind
+print("all of", len(KINDS))
 """
 
 REFUSED = """
@@ -129,3 +155,8 @@ def test_what_is_refused(numbers, script):
 
 def test_whole_numbers_of_64_bits_dlpack_and_one_device(numbers, script):
     assert script(START + WITH_X64_AND_DLPACK, *numbers, timeout=180).stdout == "ok\n"
+
+
+def test_every_kind_of_column(numbers, script, tmp_path):
+    """The column "JAX" of docs/guides/columns.md."""
+    assert script(START + KINDS, *numbers, tmp_path, ROOT / "tests/python", timeout=180).stdout == "all of 6\n"

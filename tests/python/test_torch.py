@@ -10,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from column_kinds import KINDS, ROWS, pipeline, table, value  # noqa: E402
 from number_shards import NUMBERS, write_shard  # noqa: E402
 
 
@@ -123,6 +124,20 @@ def test_ranks_share_the_global_batch(numbers):
     assert [a + b for a, b in zip(*ranks)] == whole
 
 
+def test_each_rank_may_name_its_own_place(numbers):
+    batches = hr.TFRecordDataset(numbers).batch(24).parse(NUMBERS)
+    devices = ["/CPU:0", "/CPU:1"]
+    ranks = []
+    for rank in range(2):
+        mine = batches.prefetch_to_device(devices, local=range(rank, rank + 1))
+        ranks.append([batch["id"].tolist() for batch in hr.torch.DataLoader(mine, rank=rank, world_size=2)])
+    assert [a + b for a, b in zip(*ranks)] == [batch["id"].numpy().tolist() for batch in batches]
+    with pytest.raises(ValueError, match=r"rank 0 of 2 .* 1 from 1 on of 2: .*range\(0, 1\)"):
+        hr.torch.DataLoader(mine, rank=0, world_size=2)
+    with pytest.raises(ValueError, match="1 from 1 on of 3"):
+        hr.torch.DataLoader(batches.prefetch_to_device([*devices, "/CPU:2"], local=range(1, 2)), rank=1, world_size=2)
+
+
 def test_resume(numbers):
     loader = hr.torch.DataLoader(dataset(numbers))
     batches = iter(loader)
@@ -165,3 +180,31 @@ def test_shares_and_ranks_must_agree(numbers):
         hr.torch.DataLoader(dataset(numbers).prefetch_to_device(["cuda:0", "cuda:1"]), rank=1, world_size=2)
     with pytest.raises(ValueError, match="parse"):
         hr.torch.DataLoader(hr.TFRecordDataset(numbers))
+
+
+def rows_of(x):
+    """A column as torch has it, as a list of what each row holds."""
+    if isinstance(x, hr.BytesColumn):
+        return list(x)
+    if isinstance(x, hr.torch.RaggedTensor):
+        bounds = x.row_splits.tolist()
+        return [x.values[begin:end].tolist() for begin, end in zip(bounds, bounds[1:])]
+    if x.is_sparse:
+        return [row[row != 0].tolist() for row in x.to_dense()]
+    return x.tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_column(kind, tmp_path):
+    """The column "torch" of docs/guides/columns.md, on four ranks."""
+    assert table()[kind, "torch"] == "yes"
+    ranks = [hr.torch.DataLoader(pipeline(kind, tmp_path), ("x", "label"), rank=rank, world_size=4) for rank in range(4)]
+    shares = [[(rows_of(x), label.tolist()) for x, label in rank] for rank in ranks]
+    found = [row for step in zip(*shares) for x, _ in step for row in x]
+    wanted = [value(kind, row) for row in range(len(found))]
+    if kind == "sparse":  # its values that are 0 look like none
+        wanted = [[number for number in row if number] for row in wanted]
+    assert found == wanted and len(found) == (ROWS - 6 if kind == "uneven slices" else ROWS)
+    assert [row for step in zip(*shares) for _, labels in step for row in labels] == [row % 3 for row in range(len(found))]
+    if kind == "uneven slices":
+        assert [[len(x) for x, _ in share] for share in shares] == [[11], [11], [10], [10]]

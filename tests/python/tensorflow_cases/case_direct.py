@@ -100,9 +100,16 @@ def test_of_several_processes_each_gets_its_own_rows(images):
     assert share_out(images(), place).devices == ("/CPU:1",)
     own = images().prefetch_to_device(["/CPU:0", "/CPU:1"], local=range(1, 2))
     assert share_out(own, place) is own
-    for wrong in ({"devices": ["/CPU:0"]}, {"devices": ["/CPU:0", "/CPU:1"], "local": range(0, 1)}):
+    three = [f"/CPU:{replica}" for replica in range(3)]
+    for wrong in ({"devices": three[:1]}, {"devices": three[:2], "local": range(0, 1)}, {"devices": three, "local": range(1, 2)}):
         with pytest.raises(ValueError, match=r"local=range\(1, 2\)"):
-            share_out(images().prefetch_to_device(**wrong), place)
+            share_out(images(size=12).prefetch_to_device(**wrong), place)
+
+
+def test_tensorflows_default_strategy_is_one_device(images):
+    dataset = hrtf.distribute(images(), tf.distribute.get_strategy())
+    assert dataset.element_spec["id"] == tf.TensorSpec([16], tf.int64)
+    assert sorted(int(number) for batch in dataset for number in batch["id"]) == list(range(RECORDS))
 
 
 def test_custom_loop(images, strategy):
