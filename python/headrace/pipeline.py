@@ -249,6 +249,15 @@ class RecordPipeline(Pipeline):
         self._row += 1
         return record
 
+    def _start(self):
+        core = super()._start()
+        # Rows of a batch that was begun are not whole rounds of the workers, which another number of them could go on with.
+        if self._rows_to_skip and core.position().spec != self._position.spec:
+            raise ArgumentError(
+                "state: was taken between two records of a worker; another worker goes on behind whole batches alone: use batch()"
+            )
+        return core
+
     def _leave_to_parent(self):
         if self._core is not None:
             self._rows = []

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "batch/batch_cache.h"
@@ -27,13 +28,22 @@ struct StageContext {
   std::function<Status(const SkippedRegion&)> skip = nullptr;
 };
 
+/// How `records` an epoch were shared out in the state that a take() restores, and among how many workers they are now.
+struct EqualShares {
+  std::int64_t records;
+  std::int64_t workers;
+  std::int64_t workers_now;
+};
 /// The first `count` records of its input an epoch; -1 = all.
-std::unique_ptr<RecordStage> make_take(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t count);
+std::unique_ptr<RecordStage> make_take(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t count,
+                                       std::optional<EqualShares> before = std::nullopt);
 /// All but the first `count`; -1 = none left.
 std::unique_ptr<RecordStage> make_skip(const StageContext&, std::unique_ptr<RecordStage> input, std::int64_t count);
-/// Records index, index + num_shards, … of its input.
+/// Records index, index + num_shards, … of its input. `shards_before`: the state that is restored was saved by any one of so many
+/// workers, after as many records as each of the others had; restore() passes over what these had, and counts from 0 there.
 std::unique_ptr<RecordStage> make_shard(const StageContext&, std::unique_ptr<RecordStage> input,
-                                        std::int64_t num_shards, std::int64_t index);
+                                        std::int64_t num_shards, std::int64_t index,
+                                        std::optional<std::int64_t> shards_before = std::nullopt);
 /// The records that `filter` (validated) keeps, evaluated by the thread that pulls.
 std::unique_ptr<RecordStage> make_filter(const StageContext&, std::unique_ptr<RecordStage> input, const Filter& filter);
 /// Its input `count` times; -1 = for ever. An endless repeat of an empty input is a failure.

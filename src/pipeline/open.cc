@@ -7,6 +7,7 @@
 #include "headrace/no_memory.h"
 #include "pipeline/cache_identity.h"
 #include "pipeline/cardinality.h"
+#include "pipeline/dealing.h"
 #include "pipeline/epoch_counter.h"
 #include "pipeline/identity.h"
 #include "pipeline/pipeline_impl.h"
@@ -112,6 +113,10 @@ Status Pipeline::Impl::open_cache(std::int64_t budget) {
 }
 
 Status Pipeline::Impl::start(const std::optional<Position>& position) {
+  std::optional<Dealing> dealt_before;
+  if (position) {
+    HEADRACE_ASSIGN_OR_RETURN(dealt_before, dealing_before(position->spec, op_));
+  }
   HEADRACE_ASSIGN_OR_RETURN(sources_, open_sources(op_, shared_, &warnings_));
   HEADRACE_RETURN_IF_ERROR(make_threads());
   HEADRACE_RETURN_IF_ERROR(open_devices());
@@ -175,7 +180,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
       [this](const RecordBatch& records, const std::stop_token& stop) {
         return executor_->find_misfits(records, stop);
       },
-      cache_.get());
+      cache_.get(), dealt_before);
 
   const Op* batching = batching_op(op_);
   const auto* batch = batching != nullptr ? std::get_if<BatchOp>(&batching->arguments) : nullptr;
@@ -224,7 +229,7 @@ Status Pipeline::Impl::start(const std::optional<Position>& position) {
     journal_.emplace(DecodedState(), batches_, epoch_);
   }
   if (position) {
-    HEADRACE_RETURN_IF_ERROR(restore(*position, context));
+    HEADRACE_RETURN_IF_ERROR(restore(*position, context, dealt_before.has_value()));
   } else {
     stage_->begin_epoch(static_cast<std::uint64_t>(shared_->next_epoch.load()));
   }
@@ -259,7 +264,7 @@ void Pipeline::Impl::make_feeds(std::int64_t first_number) {
                                                 executor_->stop_token());
 }
 
-Status Pipeline::Impl::restore(const Position& position, const SourceContext& context) {
+Status Pipeline::Impl::restore(const Position& position, const SourceContext& context, bool is_dealt_anew) {
   if (position.format != 1) {
     return invalid_argument("the saved position has format " + std::to_string(position.format) +
                             "; this library reads format 1");
@@ -267,7 +272,9 @@ Status Pipeline::Impl::restore(const Position& position, const SourceContext& co
   HEADRACE_RETURN_IF_ERROR(
       check_same("stream_version", std::to_string(position.stream_version), std::to_string(read().stream_version)));
   HEADRACE_RETURN_IF_ERROR(check_same("the list of files", position.files, shards_identity(*sources_.shards)));
-  HEADRACE_RETURN_IF_ERROR(check_same("the pipeline", position.spec, order_spec(op_)));
+  if (!is_dealt_anew) {
+    HEADRACE_RETURN_IF_ERROR(check_same("the pipeline", position.spec, order_spec(op_)));
+  }
   if (position.batches < 0 || position.epoch < 0) {
     return invalid_argument("the saved position is damaged: negative batches or epoch");
   }
@@ -282,6 +289,11 @@ Status Pipeline::Impl::restore(const Position& position, const SourceContext& co
   StateReader reader(state.words, &state.slots);
   HEADRACE_RETURN_IF_ERROR(stage_->restore(&reader, fetcher.get()));
   if (!reader.at_end()) return invalid_argument("the saved position is damaged: it is longer than the pipeline");
+  if (is_dealt_anew) {
+    StateDelta anew;
+    stage_->save(&anew);
+    apply(anew, &state);
+  }
   MutexLock lock(position_mutex_);
   journal_.emplace(std::move(state), position.batches, position.epoch);
   return {};

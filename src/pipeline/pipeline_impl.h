@@ -70,7 +70,8 @@ class Pipeline::Impl {
   Status make_threads();
   void make_page();
   Status open_cache(std::int64_t budget);
-  Status restore(const Position& position, const SourceContext& context);
+  /// `is_dealt_anew`: the position is one of another dealing, which the stages know.
+  Status restore(const Position& position, const SourceContext& context, bool is_dealt_anew);
   Wait execute_for(std::chrono::milliseconds timeout, Result<std::optional<Batch>>* batch);
   void settle_position();
   /// As many tasks at once as there are CPUs now. The sequencer's thread.

@@ -18,12 +18,14 @@ namespace {
 class Wiring {
  public:
   Wiring(const SourceContext& context, const OpenSources& sources, bool skips_misfits, FindMisfits find_misfits,
-         BatchCache* cache)
+         BatchCache* cache, const Op* dealing, const std::optional<Dealing>& dealt_before)
       : context_(context),
         sources_(sources),
         skips_misfits_(skips_misfits),
         find_misfits_(std::move(find_misfits)),
-        cache_(cache) {}
+        cache_(cache),
+        dealing_(dealing),
+        dealt_before_(dealt_before) {}
 
   void add_all(const std::shared_ptr<const Op>& last) {
     const std::vector<const Op*> ops = ops_in_order(last);
@@ -160,10 +162,15 @@ class Wiring {
   }
 
   void add_shard(const Op& op, const ShardOp& shard) {
-    records_ = make_shard(context(), std::move(records_), shard.num_shards, shard.index);
+    std::optional<std::int64_t> before;
+    if (&op == dealing_ && dealt_before_) before = dealt_before_->num_shards;
+    records_ = make_shard(context(), std::move(records_), shard.num_shards, shard.index, before);
     if (!shard.options.drop_remainder) return;
     const std::optional<std::int64_t> input = stream_elements(op.input, source_records_, false);
-    if (input && *input != kEndless) records_ = make_take(context(), std::move(records_), *input / shard.num_shards);
+    if (!input || *input == kEndless) return;
+    std::optional<EqualShares> shares;
+    if (before) shares = {.records = *input, .workers = *before, .workers_now = shard.num_shards};
+    records_ = make_take(context(), std::move(records_), *input / shard.num_shards, shares);
   }
 
   void add_shuffle(const ShuffleOp& shuffle, std::int64_t epochs) {
@@ -178,7 +185,9 @@ class Wiring {
   const OpenSources& sources_;
   const bool skips_misfits_;
   const FindMisfits find_misfits_;
-  BatchCache* const cache_;                      // of cache(); else null
+  BatchCache* const cache_;  // of cache(); else null
+  const Op* const dealing_;  // the shard() that dealt_before_ is about
+  const std::optional<Dealing>& dealt_before_;
   const Op* parsed_batches_ = nullptr;           // makes the batches that are parsed
   std::optional<std::int64_t> numbers_of_rows_;  // an enumerate() that counts the rows of the batches to come
   std::size_t next_source_ = 0;
@@ -192,10 +201,11 @@ class Wiring {
 }  // namespace
 
 std::unique_ptr<BatchStage> wire_stages(const std::shared_ptr<const Op>& last, const SourceContext& context,
-                                        const OpenSources& sources, FindMisfits find_misfits, BatchCache* cache) {
+                                        const OpenSources& sources, FindMisfits find_misfits, BatchCache* cache,
+                                        const std::optional<Dealing>& dealt_before) {
   const bool skips_misfits = read_options(last).on_mismatch == OnMismatch::kSkip;
   if (!skips_misfits || find_op<ParseOp>(last) == nullptr) find_misfits = nullptr;
-  Wiring wiring(context, sources, skips_misfits, std::move(find_misfits), cache);
+  Wiring wiring(context, sources, skips_misfits, std::move(find_misfits), cache, dealing_op(last), dealt_before);
   wiring.add_all(last);
   return wiring.finish();
 }
