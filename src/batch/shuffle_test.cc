@@ -11,13 +11,35 @@
 namespace headrace::testing {
 namespace {
 
+/// Its input, with a count of the records that came from it.
+class Counted final : public RecordStage {
+ public:
+  Counted(std::unique_ptr<RecordStage> input, std::int64_t* came) : input_(std::move(input)), came_(came) {}
+
+  Result<std::size_t> pull(std::size_t max_records, std::vector<RecordRun>* runs,
+                           const std::stop_token& stop) override {
+    auto got = input_->pull(max_records, runs, stop);
+    if (got.ok()) *came_ += static_cast<std::int64_t>(*got);
+    return got;
+  }
+  void begin_epoch(std::uint64_t epoch) override { input_->begin_epoch(epoch); }
+  void save(StateDelta* state) override { input_->save(state); }
+  Status restore(StateReader* state, RecordFetcher* fetcher) override { return input_->restore(state, fetcher); }
+
+ private:
+  const std::unique_ptr<RecordStage> input_;
+  std::int64_t* const came_;
+};
+
 /// A shuffle over a made-up source, read record by record.
 class ShuffleTest : public ::testing::Test {
  protected:
   void make(const ShuffleStageOptions& options, const FakeSourceOptions& source) {
     shards_ = source.shards;
+    came_ = 0;
     fetcher_ = make_fake_fetcher(&blocks_, source);
-    stage_ = make_shuffle({.op_id = 1, .blocks = &blocks_}, make_fake_source(&blocks_, source), options);
+    auto input = std::make_unique<Counted>(make_fake_source(&blocks_, source), &came_);
+    stage_ = make_shuffle({.op_id = 1, .blocks = &blocks_}, std::move(input), options);
   }
 
   void TearDown() override {
@@ -44,6 +66,7 @@ class ShuffleTest : public ::testing::Test {
 
   BlockPool blocks_;
   std::uint32_t shards_ = 1;
+  std::int64_t came_ = 0;  ///< records that the source handed out
   std::unique_ptr<RecordFetcher> fetcher_;
   std::unique_ptr<RecordStage> stage_;
   Status status_;
@@ -195,6 +218,28 @@ TEST_F(ShuffleTest, HoldsNoMoreThanItsBuffer) {
     read(1, 1);
     // Blocks of one record have at most three size classes here.
     ASSERT_LE(blocks_.bytes_in_use(), 2 * full) << "record " << i;
+  }
+}
+
+// Between two epochs nothing waits for a buffer that is filled again: for each record that goes, one comes.
+TEST_F(ShuffleTest, TheEdgeOfAnEpochAsksForNoMoreThanTheMiddle) {
+  for (const std::int64_t buffer : {1, 10, 99, 100}) {
+    for (const std::size_t pull : {1U, 7U, 256U}) {
+      SCOPED_TRACE("buffer " + std::to_string(buffer) + ", pulls of " + std::to_string(pull));
+      make({.buffer_size = buffer, .seed = 1, .epochs = -1}, {.records = 100, .shards = 3});
+      stage_->begin_epoch(0);
+      std::int64_t gone = static_cast<std::int64_t>(read(1, 1).size());
+      EXPECT_GE(came_, buffer);
+      while (gone < 1000) {
+        const std::int64_t before = came_;
+        const std::int64_t got = static_cast<std::int64_t>(read(pull, pull).size());
+        gone += got;
+        ASSERT_LE(came_ - before, got) << "at record " << gone;
+        ASSERT_LE(came_, gone + buffer);
+        ASSERT_GE(came_, gone + buffer - 1) << "at record " << gone;  // it is as full as in the middle
+      }
+      stage_.reset();
+    }
   }
 }
 
