@@ -10,8 +10,10 @@ import tensorflow as tf
 
 from . import _core, _tf_ops
 from ._tf_elements import Elements
-from ._tf_map import Mapper
+from ._tf_map import Mapper, MapFunction
 from ._tf_recipe import batch_size, shuffle_seed
+from .errors import ArgumentError
+from .zipped import structures_of
 
 # What is traced here has no control flow over tensors; to look for it took a second of the first dataset's making.
 _as_written = tf.autograph.experimental.do_not_convert
@@ -40,6 +42,21 @@ def make_dataset(dataset, structure, functions):
     if batches is None:
         return made
     return made.apply(tf.data.experimental.assert_cardinality(batches))
+
+
+def make_zipped(zipped, structure, function):
+    """A tf.data.Dataset of tuples of the global batches of a ZippedDataset; `function` is None or one of all of a tuple."""
+    parts = []
+    for part, own in zip(zipped.datasets, structures_of(structure, len(zipped.datasets))):
+        part.refuse_cuda("dataset")
+        parts.append(make_dataset(part, own, ()))
+    made = tf.data.Dataset.zip(tuple(parts))
+    if function is None:
+        return made
+    mapped = MapFunction(function)
+    if mapped.takes_seed:
+        raise ArgumentError("map: a function of zipped datasets takes no seed, for each has one of its own")
+    return made.map(lambda *parts: mapped(parts, None))
 
 
 def _finish(elements, mapper, arrays, seed):

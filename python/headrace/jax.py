@@ -15,6 +15,7 @@ import jax
 from . import _core
 from .errors import ArgumentError
 from .structure import resolve
+from .zipped import ZippedDataset, ZippedPipeline, structures_of
 
 # The profiler's analysis of the input takes what begins like this for waits for a batch.
 _TRACED_AS = "IteratorGetNext headrace"
@@ -25,13 +26,17 @@ def arrays(pipeline, sharding, structure=None):
 
     Args:
         pipeline: a Dataset with parse(), whose global batch divides by the devices of the sharding. Without
-            prefetch_to_device, or with as many devices as the sharding has.
+            prefetch_to_device, or with as many devices as the sharding has. Of zipped ones each element is a tuple.
         sharding: a jax.sharding.Sharding that splits the first dimension over its addressable devices and nothing else.
-        structure: the nested tuple or dict to yield (see headrace.structure); None: a dict of all columns.
+        structure: the nested tuple or dict to yield (see headrace.structure); None: a dict of all columns. Of zipped
+            datasets a tuple with one for each.
 
     Raises:
         ValueError: naming what does not fit.
     """
+    if isinstance(pipeline, ZippedDataset):
+        structures = structures_of(structure, len(pipeline.datasets))
+        return ZippedPipeline([Arrays(part, sharding, own) for part, own in zip(pipeline.datasets, structures)])
     return Arrays(pipeline, sharding, structure)
 
 
@@ -82,6 +87,10 @@ class Arrays:
 
     def __exit__(self, *_):
         self.close()
+
+    def report(self):
+        """That of the pipeline."""
+        return self._batches.report()
 
     def state_dict(self):
         """Where the stream stands behind the last batch delivered."""

@@ -6,6 +6,12 @@ A loop makes an iterator for each epoch and lets go of it at its end. What is sa
 import weakref
 
 from .pipeline import position_from_dict
+from .zipped import ZippedDataset, states_of
+
+
+def progress_of(dataset):
+    """The Progress of a Dataset or of a ZippedDataset."""
+    return ZippedProgress(dataset) if isinstance(dataset, ZippedDataset) else Progress(dataset)
 
 
 class Progress:
@@ -25,7 +31,7 @@ class Progress:
     def load_state_dict(self, state):
         """The next iterator continues where `state` was taken. ValueError for what state_dict() did not make."""
         if state:
-            position_from_dict(state)
+            self._check(state)
         self._state = dict(state)
         self._loaded = bool(state)
         self._iterator = None
@@ -57,7 +63,32 @@ class Progress:
 
     def _behind(self, state):
         # Who knows how many batches there are does not ask for one more.
-        return self._next_start(state) if state["batches"] == self._dataset._runnable.cardinality() else state
+        return self._next_start(state) if self._is_end(state) else state
+
+    def _check(self, state):
+        position_from_dict(state)
+
+    def _is_end(self, state):
+        return state["batches"] == self._dataset._runnable.cardinality()
 
     def _next_start(self, state):
         return {**state, "epoch": self._dataset._runnable.next_epoch(), "batches": 0, "data": ""}
+
+
+class ZippedProgress(Progress):
+    """The same of datasets side by side: the end of the shortest is the end of all."""
+
+    def __init__(self, dataset):
+        super().__init__(dataset)
+        self._parts = [Progress(part) for part in dataset.datasets]
+
+    def _check(self, state):
+        for part, own in zip(self._parts, states_of(state, len(self._parts))):
+            part._check(own)
+
+    def _is_end(self, state):
+        return any(part._is_end(own) for part, own in zip(self._parts, states_of(state, len(self._parts))))
+
+    def _next_start(self, state):
+        states = states_of(state, len(self._parts))
+        return {**state, "zipped": [part._next_start(own) for part, own in zip(self._parts, states)]}

@@ -17,13 +17,14 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from ._tf_checkpoint import checkpointable
-from ._tf_dataset import make_dataset
+from ._tf_dataset import make_dataset, make_zipped
 from ._tf_elements import Elements
 from ._tf_recipe import Recipe, batch_size, slice_rows
 from ._tf_place import compare_streams, place_of, share_out
 from .errors import ArgumentError
 from .gpu_environment import recommended_environment
 from .settings import value_of
+from .zipped import ZippedDataset
 
 __all__ = [
     *("BackupAndRestore", "TrainingReport", "accelerate", "check_routes", "checkpointable", "dataset"),
@@ -42,7 +43,7 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
 
     Args:
         pipeline: a headrace Dataset with batch and parse. Its batch size is the global one; without prefetch_to_device
-            the batch is shared out among the replicas of `strategy`.
+            the batch is shared out among the replicas of `strategy`. Zipped ones go by tf.data, see dataset().
         strategy: a tf.distribute strategy of this process (MirroredStrategy, OneDeviceStrategy), or a
             MultiWorkerMirroredStrategy: every process then declares the same pipeline, orders the same stream and parses the rows of
             its own replicas; that they do is proved here, for which all have to call distribute().
@@ -64,17 +65,19 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
     """
     _check_choice("map_rows", map_rows, ("independent", "dependent"))
     _check_choice("map_device", map_device, (None, "host"))
+    place = place_of(strategy)
+    if isinstance(pipeline, ZippedDataset):
+        return _zipped(pipeline, strategy, place, structure, map, route)
     chosen = _route(route)
     if chosen.name != "direct":
         _logger.warning("batches go by tf.data, which costs 2 to 3 times the CPU of the direct route: %s", chosen.reason)
-    place = place_of(strategy)
     batch_size(pipeline)  # refuses what has no batches of its own
     pipeline.refuse_cuda("distribute")
     functions = () if map is None else (map,)
     if chosen.name == "dataset":
         if not place.is_whole:
             raise ArgumentError("route='dataset': feeds strategies of one process; the direct route feeds several")
-        return _by_dataset(pipeline, strategy, structure, functions)
+        return _by_dataset(make_dataset(pipeline, structure, functions), strategy)
     pipeline = share_out(pipeline, place)
     elements = Elements(pipeline, structure, slice_rows(pipeline, place.replicas))
     recipe = Recipe(
@@ -96,12 +99,15 @@ def dataset(pipeline, structure=None, map=None):
 
     Args:
         pipeline: a headrace Dataset with batch and parse. One with prefetch_to_device over several devices is joined
-            again, by a copy.
-        structure, map: as in distribute(); the function sees the global batch.
+            again, by a copy. Of zipped ones each element is a tuple.
+        structure, map: as in distribute(); the function sees the global batch. Of zipped datasets `structure` is a tuple with
+            one for each, and the function takes no seed.
 
     Returns:
         A tf.data.Dataset whose cardinality is known where the pipeline's is. It cannot be saved in a tf.train.Checkpoint.
     """
+    if isinstance(pipeline, ZippedDataset):
+        return make_zipped(pipeline, structure, map)
     pipeline.refuse_cuda("dataset")
     return make_dataset(pipeline, structure, () if map is None else (map,))
 
@@ -223,8 +229,14 @@ def _check_choice(parameter, value, choices):
         raise ArgumentError(f"{parameter}={value!r}: must be one of {', '.join(repr(choice) for choice in choices)}")
 
 
-def _by_dataset(pipeline, strategy, structure, functions):
+def _zipped(pipeline, strategy, place, structure, function, route):
+    _check_choice("route", route, _ROUTES)
+    if route == "direct" or not place.is_whole:
+        raise ArgumentError("pipeline: zipped datasets go to strategies of one process, and by tf.data: route='dataset'")
+    return _by_dataset(make_zipped(pipeline, structure, function), strategy)
+
+
+def _by_dataset(made, strategy):
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
-    made = make_dataset(pipeline, structure, functions).with_options(options)
-    return strategy.experimental_distribute_dataset(made)
+    return strategy.experimental_distribute_dataset(made.with_options(options))

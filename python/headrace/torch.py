@@ -16,8 +16,9 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from . import _core
 from .errors import ArgumentError
-from .progress import Progress
+from .progress import progress_of
 from .structure import resolve
+from .zipped import ZippedDataset, structures_of
 
 RaggedTensor = collections.namedtuple("RaggedTensor", ("values", "row_splits"))
 JaggedTensor = collections.namedtuple("JaggedTensor", ("keys", "values", "lengths", "offsets"))
@@ -35,8 +36,10 @@ class DataLoader(IterableDataset):
 
     Args:
         pipeline: a Dataset with parse(). Without prefetch_to_device, or with as many devices as the world has ranks, of which
-            local= may name the one of this rank. In a world of one, a CUDA device gives tensors on that device.
-        structure: the nested tuple or dict to yield (see headrace.structure); None: a dict of all columns.
+            local= may name the one of this rank. In a world of one, a CUDA device gives tensors on that device. Or zipped ones: each
+            element is a tuple.
+        structure: the nested tuple or dict to yield (see headrace.structure); None: a dict of all columns. Of zipped datasets a
+            tuple with one for each.
         rank, world_size: None: from torch.distributed when it is initialized, else from RANK and WORLD_SIZE, else 0 of 1.
 
     Raises:
@@ -45,32 +48,15 @@ class DataLoader(IterableDataset):
 
     def __init__(self, pipeline, structure=None, rank=None, world_size=None):
         super().__init__()
-        if pipeline._spec is None:
-            raise ArgumentError("DataLoader: the pipeline needs batch() and parse()")
         self.rank, self.world_size = _place(rank, world_size)
-        self._place = self.rank  # of its share, among those of the pipeline
-        if not pipeline.devices and self.world_size > 1:
-            devices = [f"/CPU:{index}" for index in range(self.world_size)]
-            pipeline = pipeline.prefetch_to_device(devices, local=range(self.rank, self.rank + 1))
-        if self.world_size > 1 and pipeline.replicas < pipeline.places[2]:
-            if pipeline.places != (self.rank, 1, self.world_size):
-                first, count, everything = pipeline.places
-                raise ArgumentError(
-                    f"DataLoader: rank {self.rank} of {self.world_size} takes share {self.rank} of {self.world_size}, but prefetch_to_device "
-                    f"gives it {count} from {first} on of {everything}: leave local= out, or give it range({self.rank}, {self.rank + 1})"
-                )
-            self._place = 0
-        elif pipeline.replicas != self.world_size:
-            raise ArgumentError(
-                f"DataLoader: the pipeline cuts batches into {pipeline.replicas} shares, but the world has "
-                f"{self.world_size} ranks"
-            )
-        pipeline.refuse_functions("DataLoader")
-        if self.world_size > 1:
-            pipeline.refuse_cuda("DataLoader with several ranks")
-        self._dataset = pipeline
-        self._structure = structure
-        self._progress = Progress(pipeline)
+        if isinstance(pipeline, ZippedDataset):
+            structures = structures_of(structure, len(pipeline.datasets))
+            self._sides = [_Side(*side, self.rank, self.world_size) for side in zip(pipeline.datasets, structures)]
+            self._dataset = ZippedDataset([side.dataset for side in self._sides])
+        else:
+            self._sides = [_Side(pipeline, structure, self.rank, self.world_size)]
+            self._dataset = self._sides[0].dataset
+        self._progress = progress_of(self._dataset)
         self._running = None
 
     def __len__(self):
@@ -93,16 +79,16 @@ class DataLoader(IterableDataset):
         return self._iterate(batches, self._progress.follow(batches))
 
     def _iterate(self, batches, followed):
-        build = None
+        is_zipped = isinstance(self._dataset, ZippedDataset)
         while True:
             with torch.profiler.record_function(_TRACED_AS):
-                batch = next(batches, None)
-                if batch is None:
+                taken = next(batches, None)
+                if taken is None:
                     break
-                share = batch.replicas[self._place]
-                if build is None:
-                    build = resolve(self._structure, share.keys())
-                element = build({name: to_torch(column) for name, column in share.items()}, _weigh)
+                if is_zipped:
+                    element = tuple(side.element(batch) for side, batch in zip(self._sides, taken))
+                else:
+                    element = self._sides[0].element(taken)
             yield element
         self._progress.end(followed, batches.state_dict())
         batches.close()
@@ -119,6 +105,43 @@ class DataLoader(IterableDataset):
     def load_state_dict(self, state):
         """The next iteration continues where `state` was taken."""
         self._progress.load_state_dict(state)
+
+
+class _Side:
+    """One dataset of a loader: `dataset` with batches cut for the ranks, and what becomes of this rank's share."""
+
+    def __init__(self, pipeline, structure, rank, world_size):
+        if pipeline._spec is None:
+            raise ArgumentError("DataLoader: the pipeline needs batch() and parse()")
+        self._place = rank  # of its share, among those of the pipeline
+        if not pipeline.devices and world_size > 1:
+            devices = [f"/CPU:{index}" for index in range(world_size)]
+            pipeline = pipeline.prefetch_to_device(devices, local=range(rank, rank + 1))
+        if world_size > 1 and pipeline.replicas < pipeline.places[2]:
+            if pipeline.places != (rank, 1, world_size):
+                first, count, everything = pipeline.places
+                raise ArgumentError(
+                    f"DataLoader: rank {rank} of {world_size} takes share {rank} of {world_size}, but prefetch_to_device "
+                    f"gives it {count} from {first} on of {everything}: leave local= out, or give it range({rank}, {rank + 1})"
+                )
+            self._place = 0
+        elif pipeline.replicas != world_size:
+            raise ArgumentError(
+                f"DataLoader: the pipeline cuts batches into {pipeline.replicas} shares, but the world has {world_size} ranks"
+            )
+        pipeline.refuse_functions("DataLoader")
+        if world_size > 1:
+            pipeline.refuse_cuda("DataLoader with several ranks")
+        self.dataset = pipeline
+        self._structure = structure
+        self._build = None  # once the columns are known
+
+    def element(self, batch):
+        """What the loop gets of a batch."""
+        share = batch.replicas[self._place]
+        if self._build is None:
+            self._build = resolve(self._structure, share.keys())
+        return self._build({name: to_torch(column) for name, column in share.items()}, _weigh)
 
 
 def to_torch(column):

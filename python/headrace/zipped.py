@@ -80,7 +80,10 @@ class ZippedDataset:
 
 
 class ZippedPipeline:
-    """Iterator over the tuples. It ends by close(), by leaving its `with` block, or when nobody refers to it any more."""
+    """Iterator over the tuples. It ends by close(), by leaving its `with` block, or when nobody refers to it any more.
+
+    `datasets` may be anything whose iterators have the state and the close() of a Pipeline.
+    """
 
     def __init__(self, datasets):
         self.pipelines: tuple[Pipeline, ...] = tuple(map(iter, datasets))
@@ -103,6 +106,12 @@ class ZippedPipeline:
             elements.append(next(pipeline))
         self._ended = None
         return tuple(elements)
+
+    def __len__(self):
+        return min(map(len, self.pipelines))
+
+    def __bool__(self):
+        return True
 
     def __enter__(self):
         return self
@@ -129,8 +138,30 @@ class ZippedPipeline:
         Raises:
             ValueError: after the first next(), or for what state_dict() of as many datasets did not make.
         """
-        states = state.get("zipped") if isinstance(state, dict) and state.get("format") == _FORMAT else None
-        if not isinstance(states, list) or len(states) != len(self.pipelines):
-            raise ArgumentError(f"state: must be the dict that state_dict() of {len(self.pipelines)} zipped datasets made")
-        for pipeline, one in builtins.zip(self.pipelines, states):
-            pipeline.load_state_dict(one)
+        for pipeline, own in builtins.zip(self.pipelines, states_of(state, len(self.pipelines))):
+            pipeline.load_state_dict(own)
+
+
+def states_of(state, count):
+    """The states of the datasets in the one of so many zipped ones, as a list.
+
+    Raises:
+        ValueError: for what is none.
+    """
+    states = state.get("zipped") if isinstance(state, dict) and state.get("format") == _FORMAT else None
+    if not isinstance(states, list) or len(states) != count:
+        raise ArgumentError(f"state: must be the dict that state_dict() of {count} zipped datasets made")
+    return states
+
+
+def structures_of(structure, count):
+    """The structure of each of so many zipped datasets (see headrace.structure), as a list.
+
+    Raises:
+        ValueError: for what is neither None nor a tuple or list with one for each.
+    """
+    if structure is None:
+        return [None] * count
+    if not isinstance(structure, (tuple, list)) or len(structure) != count:
+        raise ArgumentError(f"structure={structure!r}: must be a tuple with the structure of each of the {count} zipped datasets")
+    return list(structure)
