@@ -90,4 +90,7 @@ struct Setting {
 /// Every environment variable that the library reads; kInvalidArgument naming variable and value when one cannot be used.
 Result<std::vector<Setting>> environment();
 
+/// CPUs that this process may use, now: affinity and cgroup quota, rounded up and divided among the processes of a job on this host.
+int available_cpus();
+
 }  // namespace headrace

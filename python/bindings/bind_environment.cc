@@ -21,6 +21,7 @@ void bind_environment(nb::module_& m) {
         return settings;
       },
       "The settings from environment variables as (name, value, is_default).");
+  m.def("available_cpus", available_cpus, "CPUs that this process may use, now (int >= 1).");
 }
 
 }  // namespace headrace::python

@@ -17,6 +17,9 @@ def set_leak_warnings(on: bool) -> None:
 def environment() -> list:
     """The settings from environment variables as (name, value, is_default)."""
 
+def available_cpus() -> int:
+    """CPUs that this process may use, now (int >= 1)."""
+
 class DenseColumn:
     """
     One feature of a batch as a dense, writable, C-contiguous array [rows, ...]. Speaks DLPack, in host memory also the buffer protocol and NumPy, all without a copy.

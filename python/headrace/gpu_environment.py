@@ -9,7 +9,7 @@ TensorFlow and NCCL read these variables when they start, so that they have to b
 import os
 from typing import NamedTuple
 
-from . import arguments
+from . import arguments, settings
 
 
 class Recommendation(NamedTuple):
@@ -50,7 +50,7 @@ def recommended_environment(gpus):
         ValueError: for another number.
     """
     gpus = arguments.integer("gpus", gpus, minimum=1)
-    cpus = len(os.sched_getaffinity(0))
+    cpus = settings.available_cpus()
     return [
         Recommendation("TF_GPU_THREAD_MODE", "gpu_private", _THREAD_MODE),
         Recommendation("TF_GPU_THREAD_COUNT", "2" if cpus >= 4 * gpus else "1", _THREAD_COUNT.format(cpus=cpus, gpus=gpus)),

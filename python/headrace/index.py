@@ -3,7 +3,7 @@
 import concurrent.futures
 import os
 
-from . import _core, arguments
+from . import _core, arguments, settings
 from .errors import ArgumentError, Error
 from .verify import find_files
 
@@ -26,7 +26,7 @@ def index_files(files, beside=False, compression="auto", threads=None):
     paths = [path for path, _, _ in find_files(files)]
     word = arguments.compression(compression)
     if threads is None:
-        threads = len(os.sched_getaffinity(0))
+        threads = settings.available_cpus()
     threads = min(arguments.small_integer("threads", threads, minimum=1), len(paths))
     return _indexes(paths, bool(beside), word, threads)
 

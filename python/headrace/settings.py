@@ -47,6 +47,11 @@ def value_of(name):
     return next(setting.value for setting in environment() if setting.name == name)
 
 
+def available_cpus():
+    """CPUs that this process may use, now: affinity and cgroup quota, divided among the processes of a job on this host; int >= 1."""
+    return _core.available_cpus()
+
+
 def apply_log_level():
     """Gives the logger "headrace" the level that the environment asks for."""
     try:

@@ -70,7 +70,7 @@ def distribute(pipeline, strategy, structure=None, map=None, map_device=None, ma
         return _zipped(pipeline, strategy, place, structure, map, route)
     chosen = _route(route)
     if chosen.name != "direct":
-        _logger.warning("batches go by tf.data, which costs 2 to 3 times the CPU of the direct route: %s", chosen.reason)
+        _warn_of_tf_data(chosen.reason)
     batch_size(pipeline)  # refuses what has no batches of its own
     pipeline.refuse_cuda("distribute")
     functions = () if map is None else (map,)
@@ -229,10 +229,15 @@ def _check_choice(parameter, value, choices):
         raise ArgumentError(f"{parameter}={value!r}: must be one of {', '.join(repr(choice) for choice in choices)}")
 
 
+def _warn_of_tf_data(reason):
+    _logger.warning("batches go by tf.data, which costs 2 to 3 times the CPU of the direct route: %s", reason)
+
+
 def _zipped(pipeline, strategy, place, structure, function, route):
     _check_choice("route", route, _ROUTES)
     if route == "direct" or not place.is_whole:
         raise ArgumentError("pipeline: zipped datasets go to strategies of one process, and by tf.data: route='dataset'")
+    _warn_of_tf_data("so do zipped datasets always")
     return _by_dataset(make_zipped(pipeline, structure, function), strategy)
 
 

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-from . import _core, arguments, provided
+from . import _core, arguments, provided, settings
 from .errors import ArgumentError, DataLossError, Error
 
 
@@ -69,7 +69,7 @@ def verify_files(files, compression="auto", max_record_bytes=None, threads=None,
     word = arguments.compression(compression)
     limit = arguments.optional_integer("max_record_bytes", max_record_bytes, minimum=1)
     if threads is None:
-        threads = len(os.sched_getaffinity(0))
+        threads = settings.available_cpus()
     threads = min(arguments.small_integer("threads", threads, minimum=1), len(found))
     options = {"compression": word, "max_record_bytes": limit, "provider": _provider(open, found)}
     return _checks(found, options, threads, progress or _ignore)

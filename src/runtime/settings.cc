@@ -37,4 +37,6 @@ Result<std::vector<Setting>> environment() {
   return settings;
 }
 
+int available_cpus() { return cpu_budget(); }
+
 }  // namespace headrace

@@ -12,6 +12,7 @@ import pytest
 from headrace._doctor import diagnose, machine, shards, storage
 from headrace._doctor.rebuild import Change, rebuild
 from headrace.findings import Gain
+from headrace.settings import available_cpus
 
 from number_shards import NUMBERS, ids, number_record, write_numbers, write_shard
 
@@ -74,7 +75,7 @@ def test_gzip(wide):
     assert diagnosis.input_bound is None and diagnosis.facts["inflate_ms_per_batch"] > diagnosis.facts["parse_ms_per_batch"]
 
 
-@pytest.mark.skipif(machine.cores() < 2, reason="one thread is all there is")
+@pytest.mark.skipif(available_cpus() < 2, reason="one thread is all there is")
 def test_one_shard_of_two(wide):
     diagnosis = hr.TFRecordDataset(wide(1, compression="gzip")).batch(40).parse(WIDE).doctor(seconds=SHORT)
     assert diagnosis.limit == "shards read side by side"
@@ -82,7 +83,7 @@ def test_one_shard_of_two(wide):
     assert found.predicted.ratio > 1.25 and "1 shard of" in found.evidence
 
 
-@pytest.mark.skipif(machine.cores() < 2, reason="one thread is all there is")
+@pytest.mark.skipif(available_cpus() < 2, reason="one thread is all there is")
 def test_shards_one_after_another(tmp_path, wide_records):
     # Larger than what is read ahead of each file.
     files = [write_shard(tmp_path / f"{i}.tfrecord", wide_records, compression="gzip") for i in range(4)]
@@ -90,7 +91,7 @@ def test_shards_one_after_another(tmp_path, wide_records):
     assert found.predicted.ratio > 1.25 and "interleave(cycle_length=4" in found.fix
 
 
-@pytest.mark.skipif(machine.cores() < 2, reason="one thread is all there is")
+@pytest.mark.skipif(available_cpus() < 2, reason="one thread is all there is")
 def test_one_thread(wide):
     found = finding(pipeline(wide(compression="gzip"), num_threads=1).doctor(seconds=SHORT), "few threads")
     assert found.predicted.ratio > 1.25 and "num_threads allows 1 worker thread;" in found.cause

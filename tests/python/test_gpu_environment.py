@@ -8,6 +8,7 @@ import headrace as hr
 import pytest
 
 from headrace.gpu_environment import unwanted_environment
+from headrace.settings import available_cpus
 from number_shards import ROOT
 
 pytest.importorskip("click")
@@ -19,7 +20,7 @@ def headrace(*arguments, **changes):
 
 
 def test_threads_that_launch_kernels_are_few_where_cpus_are():
-    cpus = len(os.sched_getaffinity(0))
+    cpus = available_cpus()
     few, many = ({name: value for name, value, _ in hr.recommended_environment(gpus)} for gpus in (cpus, max(1, cpus // 4)))
     assert few["TF_GPU_THREAD_MODE"] == many["TF_GPU_THREAD_MODE"] == "gpu_private"
     assert few["TF_GPU_THREAD_COUNT"] == "1" and many["TF_GPU_THREAD_COUNT"] == ("2" if cpus >= 4 else "1")

@@ -8,6 +8,7 @@ import statistics
 from .. import arguments
 from ..errors import ArgumentError
 from ..findings import Diagnosis, Finding
+from ..settings import available_cpus
 from . import applied, causes, declared, machine, measure, model, relieved, shards, storage, strip
 from .rebuild import Change, can_rebuild, has_records, rebuild, source_of, step_named
 from .replay import Layout
@@ -57,7 +58,7 @@ def examine(dataset, step_time, replicas, seconds):
     looked = shards.look_at(source["files"], source.get("open")) if has_records(dataset) else None
     run = measure.run(endless, seconds)
     engine = relieved.run(endless, run, seconds) if known else run
-    cores = machine.cores()
+    cores = available_cpus()
     now = model.Model(
         dataclasses.replace(_cpu_costs(engine), maps=run.costs.maps, read_io=run.costs.read_io),
         _layout(dataset, run, looked, cores, _crowd(engine, cores)),

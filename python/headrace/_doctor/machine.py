@@ -1,11 +1,9 @@
-"""The CPUs: how many this process may use, and how many of them others use meanwhile."""
+"""The machine: its CPUs and memory, and how many of the CPUs others use meanwhile."""
 
 import dataclasses
 import os
 import resource
 import time
-
-from .. import settings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,14 +18,6 @@ class CpuUse:
 def cpu_use():
     used = resource.getrusage(resource.RUSAGE_SELF)
     return CpuUse(time.monotonic(), used.ru_utime + used.ru_stime, _machine_cpu_seconds())
-
-
-def cores():
-    """CPUs that this process may use: affinity and cgroup quota, divided among the processes of a job on this host."""
-    affinity = len(os.sched_getaffinity(0))
-    # HEADRACE_THREADS shows the engine's count of them unless somebody has set it, which says nothing about the CPUs.
-    [threads] = [setting for setting in settings.environment() if setting.name == "HEADRACE_THREADS"]
-    return int(threads.value) if threads.source == "default" else affinity
 
 
 def machine_cores():

@@ -11,7 +11,7 @@ import time
 
 import tensorflow as tf
 
-from ..settings import value_of
+from ..settings import available_cpus
 from . import machine
 from .tf_program import Step
 
@@ -36,11 +36,6 @@ class Run:
     faults: float = 0.0
     kernel_s: float = 0.0
     taken: tuple[float, ...] = ()
-
-
-def cores():
-    """CPUs that this process may use: affinity, quota and HEADRACE_THREADS considered."""
-    return int(value_of("HEADRACE_THREADS"))
 
 
 def run(dataset, seconds, step_s=0.0, warm_s=0.0):
@@ -74,7 +69,7 @@ def run(dataset, seconds, step_s=0.0, warm_s=0.0):
     after = resource.getrusage(resource.RUSAGE_SELF)
     faults, kernel_s = (after.ru_minflt - before.ru_minflt) / count, (after.ru_stime - before.ru_stime) / count
     spread = abs(rates[0] - rates[1]) / sum(rates)
-    free = min(max(free, cpu / wall, 0.5), cores())
+    free = min(max(free, cpu / wall, 0.5), available_cpus())
     return Run(count, wall / count, cpu / count, spread, free, faults, kernel_s, tuple(taken))
 
 
