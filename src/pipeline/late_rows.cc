@@ -21,7 +21,7 @@ LateRows::LateRows(const RecordBatch& records, const RowsHere& here, RecordLoade
     for (std::uint32_t i = 0; i < run.count; ++i) rows.push_back({run.block, run.first + i, 0, nullptr});
   }
   rows_ = here.pick(std::move(rows));
-  for (Row& row : rows_) row.file = file_of(row.block->shard);
+  open_files();
 }
 
 LateRows::~LateRows() {
@@ -80,16 +80,22 @@ std::vector<RecordRun> LateRows::take_kept() {
   return kept;
 }
 
-std::uint32_t LateRows::file_of(std::uint32_t shard) {
-  const auto found =
-      std::find_if(files_.begin(), files_.end(), [shard](const ShardFile& known) { return known.shard == shard; });
-  if (found != files_.end()) return static_cast<std::uint32_t>(found - files_.begin());
-  files_.push_back({shard, loader_->open(shard)});
-  return static_cast<std::uint32_t>(files_.size() - 1);
+void LateRows::open_files() {
+  std::vector<std::uint32_t> shards;
+  shards.reserve(rows_.size());
+  for (const Row& row : rows_) shards.push_back(row.block->shard);
+  std::sort(shards.begin(), shards.end());
+  shards.erase(std::unique(shards.begin(), shards.end()), shards.end());
+  files_.reserve(shards.size());
+  for (const std::uint32_t shard : shards) files_.push_back(loader_->open(shard));
+  for (Row& row : rows_) {
+    const auto place = std::lower_bound(shards.begin(), shards.end(), row.block->shard);
+    row.file = static_cast<std::uint32_t>(place - shards.begin());
+  }
 }
 
 Result<RecordBytes> LateRows::read(const Row& row, std::uint8_t* memory) const {
-  const Result<std::shared_ptr<const File>>& file = files_[row.file].file;
+  const Result<std::shared_ptr<const File>>& file = files_[row.file];
   if (!file.ok()) return file.status();
   const std::int64_t begin_ns = now_ns();
   Result<RecordBytes> bytes = loader_->load(**file, *row.block, row.index, memory);

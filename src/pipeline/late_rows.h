@@ -33,17 +33,13 @@ class LateRows final : public RowLoader {
     std::uint32_t file;  // in files_
     RecordBlock* kept;   // written by the calls for this row alone
   };
-  struct ShardFile {
-    std::uint32_t shard;
-    Result<std::shared_ptr<const File>> file;  // a failure is one of each row
-  };
-
-  std::uint32_t file_of(std::uint32_t shard);
+  /// Fills files_, and the places in it of all rows.
+  void open_files();
   Result<RecordBytes> read(const Row& row, std::uint8_t* memory) const;
 
   RecordLoader* const loader_;
   BlockPool* const blocks_;
-  std::vector<ShardFile> files_;  // opened once a batch, so that no row takes a lock
+  std::vector<Result<std::shared_ptr<const File>>> files_;  // opened once a batch, so that no row takes a lock
   std::vector<Row> rows_;
   Mutex mutex_;
   std::vector<RecordRun> rooms_ HEADRACE_GUARDED_BY(mutex_);

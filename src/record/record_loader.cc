@@ -45,17 +45,22 @@ Result<std::span<const std::uint8_t>> RecordLoader::load(const File& file, const
 Result<std::shared_ptr<const File>> RecordLoader::open(std::uint32_t shard) {
   {
     MutexLock lock(mutex_);
-    const auto found =
-        std::find_if(open_.rbegin(), open_.rend(), [shard](const OpenShard& open) { return open.shard == shard; });
-    if (found != open_.rend()) return found->file;
+    const auto found = open_.find(shard);
+    if (found != open_.end()) return found->second;
   }
   HEADRACE_ASSIGN_OR_RETURN(File file, File::open(shards_->files[shard].path));
   if (jumps_) file.will_jump();
   auto shared = std::make_shared<const File>(std::move(file));
   MutexLock lock(mutex_);
-  while (open_.size() >= shards_to_keep_open(jumps_)) open_.pop_front();
-  open_.push_back({shard, shared});
-  return shared;
+  const auto [place, is_new] = open_.try_emplace(shard, std::move(shared));  // another thread may have been faster
+  if (!is_new) return place->second;
+  std::shared_ptr<const File> opened = place->second;
+  order_.push_back(shard);
+  if (order_.size() > shards_to_keep_open(jumps_)) {
+    open_.erase(order_.front());
+    order_.pop_front();
+  }
+  return opened;
 }
 
 }  // namespace headrace

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <unordered_map>
 
 #include "headrace/dataset.h"
 #include "record/block.h"
@@ -32,16 +33,12 @@ class RecordLoader {
                                              std::uint8_t* memory) const;
 
  private:
-  struct OpenShard {
-    std::uint32_t shard;
-    std::shared_ptr<const File> file;
-  };
-
   const std::shared_ptr<const ShardList> shards_;
   const Verify verify_;
   const bool jumps_;
   Mutex mutex_;
-  std::deque<OpenShard> open_ HEADRACE_GUARDED_BY(mutex_);  // the last one opened is the last
+  std::unordered_map<std::uint32_t, std::shared_ptr<const File>> open_ HEADRACE_GUARDED_BY(mutex_);  // by shard
+  std::deque<std::uint32_t> order_ HEADRACE_GUARDED_BY(mutex_);  // of open_, the last one opened is the last
 };
 
 }  // namespace headrace
