@@ -188,3 +188,21 @@ def test_damaged_data_is_told_clearly(strategy, shards, tmp_path):
     pipeline = hr.TFRecordDataset(str(damaged)).batch(4).parse(features)
     with pytest.raises(hr.DataLossError, match="damaged.tfrecord"):
         make_model(strategy).fit(hrtf.distribute(pipeline, strategy, structure=PAIR), verbose=0)
+
+
+def test_keras_2_takes_it_with_steps(images, strategy):
+    """tf_keras wants the steps of any distributed dataset."""
+    keras_2 = pytest.importorskip("tf_keras")
+
+    def losses(data):
+        keras_2.utils.set_random_seed(3)
+        with strategy.scope():
+            model = keras_2.Sequential([keras_2.layers.Flatten(), keras_2.layers.Dense(3)])
+            model.compile("sgd", keras_2.losses.SparseCategoricalCrossentropy(from_logits=True))
+        return model.fit(data, epochs=2, steps_per_epoch=6, verbose=0).history["loss"], model.evaluate(data, steps=6, verbose=0)
+
+    repeated = lambda: images(repeat=True, known=False)
+    direct = losses(hrtf.distribute(repeated(), strategy, structure=PAIR))
+    through = losses(hrtf.distribute(repeated(), strategy, structure=PAIR, route="dataset"))
+    np.testing.assert_allclose(direct[0], through[0], atol=1e-6)
+    np.testing.assert_allclose(direct[1], through[1], atol=1e-6)

@@ -40,6 +40,41 @@ for batch in data:
 print(json.dumps([rows, totals, data.state_dict()]))
 """
 
+FIT = """
+import json, os, sys
+task, ports, path = int(sys.argv[1]), sys.argv[3].split(","), sys.argv[4]
+if sys.argv[2] != "alone":
+    os.environ["TF_CONFIG"] = json.dumps({
+        "cluster": {"worker": ["127.0.0.1:" + port for port in ports]}, "task": {"type": "worker", "index": task},
+    })
+import tensorflow as tf
+one = sys.argv[2] == "alone"
+strategy = tf.distribute.OneDeviceStrategy("/cpu:0") if one else tf.distribute.MultiWorkerMirroredStrategy()
+import keras
+import headrace as hr
+dataset = hr.TFRecordDataset(path).shuffle(20, seed=3).batch(8, drop_remainder=True)
+dataset = dataset.parse({"id": hr.FixedLenFeature([], hr.int64, transform=[hr.cast("float32"), hr.scale(0.05)])})
+data = hr.tensorflow.distribute(dataset, strategy, structure=("id", "id"), map=lambda x, y: (x[:, tf.newaxis], y[:, tf.newaxis]))
+
+# Keras takes the mean of the logs of several workers along their first dimension, and makes them without one.
+def widen(logs):
+    return {name: tf.reshape(value, [1]) for name, value in logs.items()}
+
+class Model(keras.Sequential):
+    def train_step(self, data):
+        return widen(super().train_step(data))
+
+    def test_step(self, data):
+        return widen(super().test_step(data))
+
+keras.utils.set_random_seed(1)
+with strategy.scope():
+    model = Model([keras.layers.Dense(4, "tanh"), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+losses = model.fit(data, epochs=3, verbose=0).history["loss"]
+print(json.dumps([losses, model.evaluate(data, verbose=0), [float(tf.reduce_sum(value)) for value in model.get_weights()]]))
+"""
+
 
 @pytest.fixture(scope="module")
 def shard(tmp_path_factory):
@@ -50,8 +85,8 @@ def shard(tmp_path_factory):
     return str(path)
 
 
-def run(seeds, shard):
-    """What each of two workers with these seeds prints."""
+def run(words, shard, program=WORKER):
+    """What each of the workers prints that get one of `words` each."""
     with socket.socket() as one, socket.socket() as other:
         one.bind(("127.0.0.1", 0))
         other.bind(("127.0.0.1", 0))
@@ -59,13 +94,13 @@ def run(seeds, shard):
     environment = {key: value for key, value in os.environ.items() if key != "TF_CONFIG"}
     workers = [
         subprocess.Popen(
-            [sys.executable, "-c", WORKER, str(task), seed, ports, shard],
+            [sys.executable, "-c", program, str(task), word, ports, shard],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env=environment,
         )
-        for task, seed in enumerate(seeds)
+        for task, word in enumerate(words)
     ]
     deadline = time.monotonic() + 200
     try:
@@ -90,3 +125,11 @@ def test_two_workers_share_one_stream(shard):
 def test_other_streams_are_refused_before_the_first_step(shard):
     for said in run(["3", "none"], shard):
         assert "do not read the same stream" in said and "seed" in said
+
+
+def test_fit_over_two_workers_has_the_losses_of_one_process(shard):
+    (alone,) = run(["alone"], shard, FIT)
+    assert len(alone[0]) == 3
+    for losses, evaluated, weights in run(["both", "both"], shard, FIT):
+        assert losses == pytest.approx(alone[0], abs=1e-6)
+        assert evaluated == pytest.approx(alone[1], abs=1e-6) and weights == pytest.approx(alone[2], abs=1e-6)
