@@ -1,8 +1,8 @@
 """The benchmarks. Folder = question, file = contender; answers are compared before a clock starts.
 
 Usage: run.py [QUESTION] [--quick] [--contenders] [--workloads NAME,...] [--json FILE] [--markdown FILE]
-Questions: read_records, read_remote, parse_examples, decode_images, end_to_end, feed_devices, shuffle_quality, accelerate,
-doctor; all of them when none is named.
+Questions: read_records, read_remote, parse_examples, decode_images, end_to_end, feed_devices, shuffle_quality, epoch_edge, knobs,
+accelerate, doctor; all of them when none is named.
 """
 
 import argparse
@@ -29,6 +29,8 @@ QUESTIONS = (
     "end_to_end",
     "feed_devices",
     "shuffle_quality",
+    "epoch_edge",
+    "knobs",
     "accelerate",
     "doctor",
 )

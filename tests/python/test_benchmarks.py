@@ -1,9 +1,11 @@
 """The benchmarks: data sets are what they should be, answers are compared, and a question runs from end to end."""
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -184,6 +186,52 @@ def test_a_question_runs_from_end_to_end(tmp_path):
     assert all(group["windows"][0]["touched"]["records_per_cpu_s"] > 0 for group in groups.values())
     assert "| ragged " in done.stdout
     assert (tmp_path / "tables.md").read_text() == done.stdout
+
+
+def test_the_edges_of_epochs_are_measured_apart(tmp_path):
+    pytest.importorskip("tensorflow", exc_type=ImportError)
+    numbers = tmp_path / "numbers.json"
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks/run.py"), "epoch_edge", "--smoke", "--workloads", "ctr", "--json", str(numbers)],
+        env={**os.environ, "HEADRACE_BENCHMARK_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(numbers.read_text())["questions"]["epoch_edge"]
+    assert list(found) == ["ctr, in order", "ctr, shuffle 2000", "ctr, global", "ctr, window 4"]
+    assert all(one["edges"] == 4 and one["edge_p99_us"] > 0 < one["elsewhere_p99_us"] for one in found.values())
+
+
+def test_the_knobs_are_compared_with_none(tmp_path, monkeypatch):
+    from benchmarks import run
+    from benchmarks.knobs import question
+
+    cores = len(os.sched_getaffinity(0))
+    monkeypatch.setattr(store, "CACHE", tmp_path)
+    monkeypatch.setattr(question, "_grid", lambda cpus: [{"num_threads": cpus, "depth": 2}, {"num_threads": 1, "depth": 1}])
+    found = question.run(dataclasses.replace(run.TINY, workloads=("ragged",)))
+    rates = found["json"]["lists"]
+    assert rates["own"] > 0 and len(rates["grid"]) == 2 and all(rate > 0 for rate in rates["grid"].values())
+    assert set(rates["changed"]) == ({"bad start", "CPU taken"} if cores > 1 else set())
+    assert "| lists " in found["tables"][0][1]
+    quota = found["json"]["shared quota"]
+    assert "not measured" in quota or quota["cpus"] > 0
+
+
+def test_slow_storage_takes_its_time(tmp_path):
+    from benchmarks.knobs import pipelines
+
+    path = tmp_path / "cifar-00000-of-00016.tfrecord"
+    path.write_bytes(bytes(100))
+    opener = pipelines.SlowStorage(pipelines.Storage(0.02, slow_file=16))
+    opener.factor = 0.5
+    file = opener(str(path))
+    begin = time.monotonic()
+    assert file.read(60) == bytes(60) and file.tell() == 60
+    assert time.monotonic() - begin >= 0.1  # ten times 20 ms, at half of it
+    file.close()
 
 
 def test_unknown_workloads_are_named():
