@@ -14,8 +14,8 @@ from number_shards import NUMBERS
 
 COSTS = Costs(read=1e-3, read_io=0.0, inflate=0.0, order=1e-5, parse=4e-3, maps=())
 RUN = Run(
-    rate=100.0, rate_error=0.01, batches=200, costs=COSTS, rows=10, read_bytes=1e6, file_bytes_per_byte=1.0, parse_times=(),
-    map_times=(), consumer_cpu=0.0, map_cpu=0.0, record_bytes=1e5, threads=2, io="engine", compression="none", cores_used=1.0,
+    rate=100.0, rate_error=0.01, batches=200, taken=(0.0, 0.01), costs=COSTS, rows=10, read_bytes=1e6, file_bytes_per_byte=1.0,
+    parse_times=(), map_times=(), consumer_cpu=0.0, map_cpu=0.0, record_bytes=1e5, threads=2, io="engine", compression="none", cores_used=1.0,
     foreign_cores=0.0, runnable=1.0, stages=(),
 )  # fmt: skip
 
