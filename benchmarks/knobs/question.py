@@ -3,7 +3,7 @@
 Twelve pipelines (pipelines.py). For each the whole grid of num_threads and depth, and headrace without either, in turn: the share of
 the best point that headrace reaches by itself, and how much less than with num_threads = CPUs. Then from a bad start (one CPU,
 later all of them), when a CPU is taken away and when the storage becomes twice as slow: the share, within 10 seconds, of the best
-point of the same surroundings. At last four processes in one cgroup of two CPUs: the share of the time in which they were throttled.
+point of the same surroundings. At last four processes in one cgroup with a quota: the share of the time in which they were throttled.
 """
 
 import statistics
@@ -92,5 +92,5 @@ def run(plan):
     header = ("pipeline", "limited by", "k rec/s", "best threads, depth", "of the best", "of threads = CPUs", "bad start", "CPU taken", "storage halves")
     result = {"tables": [("By itself, as share of the best settings", tables.markdown(header, rows))], "json": numbers}
     text, numbers["shared quota"] = shared_quota.run(plan)
-    result["tables"].append(("Four processes in one cgroup of two CPUs", text))
+    result["tables"].append(("Four processes in one cgroup", text))
     return result

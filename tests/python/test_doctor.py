@@ -9,7 +9,7 @@ import time
 import headrace as hr
 import numpy as np
 import pytest
-from headrace._doctor import diagnose, machine, shards, storage
+from headrace._doctor import diagnose, shards, storage
 from headrace._doctor.rebuild import Change, rebuild
 from headrace.findings import Gain
 from headrace.settings import available_cpus
