@@ -1,20 +1,27 @@
 // Trains a small model on several replicas at once, as a mirrored strategy does: each replica is a thread that takes its share of
-// every global batch, and the gradients are added up around a ring. One replica with the same global batch gives the same losses.
+// every global batch, and the gradients are added up around a ring in host memory, or by NCCL on CUDA devices. One replica with the
+// same global batch gives the same losses.
 //
-// Usage: mirrored_train FOLDER [REPLICAS]. Writes shards into FOLDER, trains with one replica and with REPLICAS (4), prints both loss
-// curves and how far they lie apart. Exits with 1 on a failure, or when that is more than 1e-6.
+// Usage: mirrored_train FOLDER [REPLICAS [NCCL [CUDA]]]. Writes shards into FOLDER, trains with one replica and with REPLICAS (4),
+// prints both loss curves and how far they lie apart. NCCL and CUDA are the names of libraries, such as libnccl.so.2 and
+// libcuda.so.1; where they cannot be used, it says why and the ring does it. Exits with 1 on a failure, or when the losses are
+// more than 1e-6 apart.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "headrace/headrace.h"
+#include "nccl.h"
 #include "perceptron.h"
 #include "ring.h"
 
@@ -67,8 +74,11 @@ Result<headrace::Pipeline> open_input(const std::string& folder, int replicas) {
       .open();
 }
 
+// Puts the sum over all replicas in place of the vector of this one; called by all of them, each in its thread.
+using AllReduce = std::function<Status(int replica, std::vector<double>* vector)>;
+
 // What one replica does until the end of the data; all of them come to it, or to a failure, at the same batch.
-Status train_replica(headrace::Pipeline* input, Ring* ring, int replica, Losses* losses) {
+Status train_replica(headrace::Pipeline* input, const AllReduce& all_reduce, int replica, Losses* losses) {
   Perceptron model(kInputs, kHidden);  // the same one on every replica, and it stays so
   for (;;) {
     HEADRACE_ASSIGN_OR_RETURN(const auto slice, input->next_slice(replica));
@@ -82,15 +92,14 @@ Status train_replica(headrace::Pipeline* input, Ring* ring, int replica, Losses*
                                         std::span(sums).first(model.size())) /
                      kGlobalBatch;
     }
-    ring->all_reduce(replica, &sums);
+    HEADRACE_RETURN_IF_ERROR(all_reduce(replica, &sums));
     model.descend(std::span(sums).first(model.size()), kRate);
     losses->push_back(sums.back());
   }
 }
 
-Result<Losses> train(const std::string& folder, int replicas) {
+Result<Losses> train(const std::string& folder, int replicas, const AllReduce& all_reduce) {
   HEADRACE_ASSIGN_OR_RETURN(auto input, open_input(folder, replicas));
-  Ring ring(replicas);
   std::vector<Losses> losses(static_cast<std::size_t>(replicas));
   std::vector<Status> outcomes(static_cast<std::size_t>(replicas));
   {
@@ -98,17 +107,37 @@ Result<Losses> train(const std::string& folder, int replicas) {
     for (int replica = 0; replica < replicas; ++replica) {
       const auto place = static_cast<std::size_t>(replica);
       threads.emplace_back(
-          [&, replica, place] { outcomes[place] = train_replica(&input, &ring, replica, &losses[place]); });
+          [&, replica, place] { outcomes[place] = train_replica(&input, all_reduce, replica, &losses[place]); });
     }
   }
   for (const Status& outcome : outcomes) HEADRACE_RETURN_IF_ERROR(outcome);
   return losses.front();
 }
 
-Status run(const std::string& folder, int replicas) {
+AllReduce by_ring(int replicas) {
+  return [ring = std::make_shared<Ring>(replicas)](int replica, std::vector<double>* vector) {
+    ring->all_reduce(replica, vector);
+    return Status();
+  };
+}
+
+// By NCCL where that can be, else by the ring.
+AllReduce by_nccl(const char* nccl, const char* cuda, int replicas) {
+  auto opened = Nccl::open(nccl, cuda, replicas, Perceptron(kInputs, kHidden).size() + 1);
+  if (!opened.ok()) {
+    std::cout << "no NCCL, but the ring: " << opened.status().message() << "\n";
+    return by_ring(replicas);
+  }
+  std::cout << "NCCL\n";
+  return [nccl = std::shared_ptr<Nccl>(std::move(*opened))](int replica, std::vector<double>* vector) {
+    return nccl->all_reduce(replica, vector);
+  };
+}
+
+Status run(const std::string& folder, int replicas, const AllReduce& all_reduce) {
   HEADRACE_RETURN_IF_ERROR(write_shards(folder));
-  HEADRACE_ASSIGN_OR_RETURN(const Losses alone, train(folder, 1));
-  HEADRACE_ASSIGN_OR_RETURN(const Losses mirrored, train(folder, replicas));
+  HEADRACE_ASSIGN_OR_RETURN(const Losses alone, train(folder, 1, by_ring(1)));
+  HEADRACE_ASSIGN_OR_RETURN(const Losses mirrored, train(folder, replicas, all_reduce));
   if (alone.size() != mirrored.size() || alone.empty())
     return headrace::invalid_argument("the numbers of steps differ");
   double apart = 0;
@@ -124,12 +153,14 @@ Status run(const std::string& folder, int replicas) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int replicas = argc == 3 ? std::atoi(argv[2]) : 4;
-  if (argc < 2 || argc > 3 || replicas < 1) {
-    std::cerr << "usage: mirrored_train FOLDER [REPLICAS]\n";
+  const int replicas = argc >= 3 ? std::atoi(argv[2]) : 4;
+  if (argc < 2 || argc > 5 || replicas < 1) {
+    std::cerr << "usage: mirrored_train FOLDER [REPLICAS [NCCL [CUDA]]]\n";
     return 2;
   }
-  const Status status = run(argv[1], replicas);
+  const AllReduce all_reduce =
+      argc >= 4 ? by_nccl(argv[3], argc == 5 ? argv[4] : "libcuda.so.1", replicas) : by_ring(replicas);
+  const Status status = run(argv[1], replicas, all_reduce);
   if (!status.ok()) {
     std::cerr << status.to_string() << "\n";
     return 1;

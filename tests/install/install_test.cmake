@@ -1,5 +1,5 @@
 # Installs the build into a folder of its own, builds examples/cpp against it as a stranger would, and runs it.
-# Usage: cmake -DSOURCE=... -DBUILD=... -DCOMPILER=... -P install_test.cmake
+# Usage: cmake -DSOURCE=... -DBUILD=... -DCOMPILER=... -DFAKE_NCCL=... -P install_test.cmake
 set(tree "${BUILD}/install_test")
 file(REMOVE_RECURSE "${tree}")
 
@@ -24,6 +24,21 @@ execute_process(COMMAND "${tree}/example/mirrored_train" "${tree}/mirrored" 3
 if(NOT output MATCHES "50 steps on 1 and on 3 replicas")
   message(FATAL_ERROR "mirrored_train printed: ${output}")
 endif()
+
+# The same by NCCL, whose place a library of the host takes; and without it, which is said.
+foreach(case "fake/3/NCCL\n" "fake/10/no NCCL, but the ring: there are 8 CUDA devices"
+             "none/2/no NCCL, but the ring: none: cannot open")
+  string(REGEX REPLACE "^(.*)/(.*)/(.*)$" "\\1;\\2" words "${case}")
+  string(REGEX REPLACE "^(.*)/(.*)/(.*)$" "\\3" wanted "${case}")
+  list(GET words 0 library)
+  list(GET words 1 replicas)
+  string(REPLACE "fake" "${FAKE_NCCL}" library "${library}")
+  execute_process(COMMAND "${tree}/example/mirrored_train" "${tree}/mirrored" ${replicas} "${library}" "${library}"
+    OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT output MATCHES "^${wanted}" OR NOT output MATCHES "50 steps on 1 and on ${replicas} replicas")
+    message(FATAL_ERROR "mirrored_train by ${case} printed: ${output}")
+  endif()
+endforeach()
 
 # The public headers must be whole in the install tree: none may name a file that is not installed.
 file(GLOB headers "${tree}/prefix/include/headrace/*.h")
