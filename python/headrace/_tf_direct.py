@@ -202,7 +202,7 @@ class DirectIterator:
             self._progress.forget(self._followed)
             return
         with contextlib.suppress(ClosedError):  # in a child of fork()
-            self._progress.leave(self._followed, self.state_dict())
+            self._progress.leave(self._followed, self._behind())
 
     def _take(self):
         with tf.profiler.experimental.Trace(_TRACED_AS):
@@ -217,7 +217,7 @@ class DirectIterator:
             try:
                 number, rows, element = stream.next()
             except StopIteration:
-                self._progress.end(self._followed, self.state_dict())
+                self._progress.end(self._followed, self._behind())
                 raise
         if self._is_averaged and self._takes_first:
             _tf_average.check(self._recipe, element)
@@ -225,6 +225,10 @@ class DirectIterator:
         self._handed = number + 1
         _tf_waits.note(time.perf_counter() - began, rows, self._recipe.mapper is not None)
         return element
+
+    def _behind(self):
+        """state_dict(), or None for a stream without positions."""
+        return self.state_dict() if self._pipeline().has_position else None
 
     def _pipeline(self):
         return self._graph_feed.pipeline if self._graph_feed is not None else self._attach().pipeline

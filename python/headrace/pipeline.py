@@ -159,6 +159,11 @@ class Pipeline:
         """The same as load_state_dict()."""
         self.load_state_dict(state)
 
+    @property
+    def has_position(self):
+        """Whether state_dict() can say where the stream stands: not behind resident()."""
+        return self._start().has_position
+
     def report(self):
         """What the stages did up to now: times, counts, memory, warnings, skipped records (a snapshot)."""
         core = self._start()

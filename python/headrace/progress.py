@@ -52,14 +52,16 @@ class Progress:
             self._iterator = None
 
     def leave(self, followed, state):
-        """The iterator is dropped, behind `state`."""
-        if followed is self._iterator:
+        """The iterator is dropped, behind `state`; None: its stream has no position."""
+        if state is None:
+            self.forget(followed)
+        elif followed is self._iterator:
             self._iterator = None
             self._state = self._behind(state)
 
     def end(self, followed, state):
         """The iterator came to its end, behind `state`: what comes next is the first batch of the next one."""
-        self.leave(followed, self._next_start(state))
+        self.leave(followed, None if state is None else self._next_start(state))
 
     def _behind(self, state):
         # Who knows how many batches there are does not ask for one more.

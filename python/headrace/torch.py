@@ -90,7 +90,7 @@ class DataLoader(IterableDataset):
                 else:
                     element = self._sides[0].element(taken)
             yield element
-        self._progress.end(followed, batches.state_dict())
+        self._progress.end(followed, batches.state_dict() if batches.has_position else None)
         batches.close()
         if self._running is batches:
             self._running = None

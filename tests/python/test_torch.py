@@ -138,6 +138,12 @@ def test_each_rank_may_name_its_own_place(numbers):
         hr.torch.DataLoader(batches.prefetch_to_device([*devices, "/CPU:2"], local=range(1, 2)), rank=1, world_size=2)
 
 
+def test_a_resident_stream_ends_without_a_position(numbers):
+    loader = hr.torch.DataLoader(hr.TFRecordDataset(numbers).batch(20).parse(NUMBERS).resident(1, count=3))
+    assert [len(list(loader)) for _ in range(2)] == [3, 3]
+    assert loader.state_dict() == {}
+
+
 def test_resume(numbers):
     loader = hr.torch.DataLoader(dataset(numbers))
     batches = iter(loader)

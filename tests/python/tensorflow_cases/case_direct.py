@@ -106,6 +106,16 @@ def test_of_several_processes_each_gets_its_own_rows(images):
             share_out(images(size=12).prefetch_to_device(**wrong), place)
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_resident_stream_has_no_position_and_asks_for_none(images, strategy):
+    dataset = hrtf.distribute(images().resident(1, count=3), strategy)
+    assert [sum(1 for _ in dataset) for _ in range(2)] == [3, 3]
+    dropped = iter(dataset)
+    next(dropped), next(dropped)
+    del dropped
+    assert dataset.state_dict() == {}
+
+
 def test_tensorflows_default_strategy_is_one_device(images):
     dataset = hrtf.distribute(images(), tf.distribute.get_strategy())
     assert dataset.element_spec["id"] == tf.TensorSpec([16], tf.int64)
