@@ -23,7 +23,7 @@ class TFRecordDataset(Dataset):
         max_skipped: distinct records left out before skipping becomes an error.
         max_record_bytes: larger records are a BudgetError; None: 4 GiB - 1, of compressed files also a quarter of the memory
             budget, since nothing else bounds what a few bytes may claim.
-        deterministic: False lets the interleave take whichever shard is ready.
+        deterministic: False lets the interleave take whichever shard is ready; not for records that processes share by order.
         num_threads: worker threads; None: the CPUs this process may use.
         memory_bytes: budget for records and batches; None: no limit.
         open: a function of one path that gives a binary file object with seek(); for files that only Python can read

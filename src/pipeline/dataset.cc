@@ -136,6 +136,7 @@ Dataset Dataset::shard(std::int64_t num_shards, std::int64_t index, const ShardO
         "shard(): drop_remainder gives every worker the same number of steps, which a skip policy may not keep: "
         "on_corrupt and on_mismatch have to be \"raise\"");
   }
+  if (check.ok() && num_shards > 1 && options.by == ShardBy::kRecord) check = check_one_order(op_, "shard()");
   return DatasetBuilder::extend(*this, std::move(check), ShardOp{num_shards, index, options});
 }
 

@@ -228,6 +228,24 @@ std::optional<Schema> parsed_schema(const std::shared_ptr<const Op>& last) {
 
 const ReadOptions& read_options(const std::shared_ptr<const Op>& last) { return first_source(last).options; }
 
+Status check_one_order(const std::shared_ptr<const Op>& last, const std::string& what) {
+  for (const Op* op : ops_in_order(last)) {
+    if (const auto* combination = std::get_if<CombineOp>(&op->arguments)) {
+      for (const CombinedInput& input : combination->inputs) {
+        HEADRACE_RETURN_IF_ERROR(check_one_order(input.last, what));
+      }
+    }
+    const auto* interleave = std::get_if<InterleaveOp>(&op->arguments);
+    if (interleave != nullptr && interleave->options.cycle_length > 1 && !read_options(last).deterministic) {
+      return invalid_argument(
+          what +
+          ": every process has to see the records in the same order, which deterministic=False does "
+          "not keep");
+    }
+  }
+  return {};
+}
+
 bool reads_whole_files(const std::shared_ptr<const Op>& last) { return first_source(last).whole_files; }
 
 std::string order_spec(const std::shared_ptr<const Op>& last) {

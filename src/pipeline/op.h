@@ -141,6 +141,10 @@ std::optional<Schema> parsed_schema(const std::shared_ptr<const Op>& last);
 /// Options of the sources, which are the same for all of a tree but for what is said of files alone.
 const ReadOptions& read_options(const std::shared_ptr<const Op>& last);
 
+/// kInvalidArgument where the order of the records is not the same each time: `what` shares them out among processes, each of
+/// which orders them by itself.
+Status check_one_order(const std::shared_ptr<const Op>& last, const std::string& what);
+
 /// Whether each file is a record: of a FileDataset, or of several that are combined.
 bool reads_whole_files(const std::shared_ptr<const Op>& last);
 

@@ -73,6 +73,9 @@ Dataset Dataset::prefetch_to_device(const DeviceOptions& options) const {
     check = parsed->validate();
   }
   if (check.ok() && options.local) check = check_local(*options.local, devices.size());
+  if (check.ok() && options.local && options.local->count < static_cast<int>(devices.size())) {
+    check = check_one_order(op_, "prefetch_to_device() with local devices");
+  }
   if (check.ok() && options.local) {
     devices = {devices.begin() + options.local->first, devices.begin() + options.local->first + options.local->count};
   }

@@ -206,3 +206,19 @@ def test_what_else_changed_is_told_as_before(shards):
         pipeline.load_state_dict(state)
         with pytest.raises(ValueError, match="the list of files changed"):
             next(pipeline)
+
+
+@pytest.mark.parametrize("step", ["shard", "local", "combined"])
+def test_an_order_that_differs_from_time_to_time_is_not_shared_out(step):
+    """Each worker would leave out other records than those that the others take."""
+    source = hr.TFRecordDataset("nowhere", deterministic=False)
+    any_order = source.interleave(4, 4)
+    with pytest.raises(hr.Error, match="every process has to see the records in the same order"):
+        if step == "shard":
+            any_order.shuffle(10).shard(2, 0)
+        elif step == "combined":
+            source.concatenate(any_order).shard(2, 0)
+        else:
+            batches = any_order.batch(4).parse({"id": hr.FixedLenFeature([], hr.int64)})
+            batches.prefetch_to_device(["/CPU:0", "/CPU:1"], local=range(1))
+    assert source.shard(2, 0) and any_order.shard(1, 0) and source.shard(2, 0, by="file").interleave(4, 4)

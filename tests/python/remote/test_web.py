@@ -193,6 +193,6 @@ except KeyboardInterrupt:
     time.sleep(0.5)
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
-    assert process.wait(15) == 7
-    assert time.monotonic() - begin < 3
+    assert process.wait(60) == 7
+    assert time.monotonic() - begin < 15  # the server answers after 20
     process.stdout.close()
