@@ -14,7 +14,7 @@ import jax
 
 from . import _core
 from .errors import ArgumentError
-from .structure import resolve
+from .structure import Weight, resolve
 from .zipped import ZippedDataset, ZippedPipeline, structures_of
 
 # The profiler's analysis of the input takes what begins like this for waits for a batch.
@@ -60,7 +60,8 @@ class Arrays:
             )
         self._structure = structure
         self._batches = iter(pipeline)
-        self._build = None
+        self._build = None  # once the columns are known, like
+        self._leaves = []  # what it asks for, in order: names of columns, and Weights
 
     def __iter__(self):
         return self
@@ -70,7 +71,9 @@ class Arrays:
             batch = next(self._batches)
             if self._build is None:
                 self._build = resolve(self._structure, batch.keys())
-            return self._build(_Columns(self, batch), lambda leaf, _: self._weights(leaf, batch))
+                self._build(_Asked(self._leaves), self._ask_weight)
+            arrays = self._joined([_shares(leaf, batch) for leaf in self._leaves])
+            return self._build(_Answers(arrays), lambda leaf, weights: weights)
 
     def __len__(self):
         return len(self._batches)
@@ -100,32 +103,59 @@ class Arrays:
         """Continues where `state` was taken; before the first batch."""
         self._batches.load_state_dict(state)
 
-    def _weights(self, leaf, batch):
-        return self._join([leaf.of(share[leaf.name].numpy()) for share in batch.replicas])
+    def get_state(self):
+        """The same as state_dict()."""
+        return self.state_dict()
 
-    def _join(self, shares):
-        """One jax.Array of the numpy shares of all devices."""
-        rows = [share.shape[0] for share in shares]
-        if len(set(rows)) > 1:
-            raise ArgumentError(f"arrays: the shares have {rows} rows; JAX needs equal ones: remainder=\"pad\" or \"drop\"")
-        parts = [jax.device_put(share, device) for share, device in zip(shares, self._devices)]
-        shape = (sum(rows), *parts[0].shape[1:])
-        return jax.make_array_from_single_device_arrays(shape, self._sharding, parts)
+    def set_state(self, state):
+        """The same as load_state_dict()."""
+        self.load_state_dict(state)
+
+    def _ask_weight(self, leaf, _labels):
+        self._leaves[-1] = leaf  # its labels were asked for just now
+
+    def _joined(self, leaves):
+        """A jax.Array of the numpy shares of all devices for each leaf. One call puts all: each costs as much as a small array."""
+        for shares in leaves:
+            rows = [share.shape[0] for share in shares]
+            if len(set(rows)) > 1:
+                raise ArgumentError(f"arrays: the shares have {rows} rows; JAX needs equal ones: remainder=\"pad\" or \"drop\"")
+        count = len(self._devices)
+        put = jax.device_put([share for shares in leaves for share in shares], self._devices * len(leaves))
+        for place in range(0, len(put), count):
+            shape = (count * put[place].shape[0], *put[place].shape[1:])
+            yield jax.make_array_from_single_device_arrays(shape, self._sharding, put[place : place + count])
 
 
-class _Columns:
-    """The columns of a batch, each joined when the structure asks for it."""
+class _Asked:
+    """Columns that note their names in the order in which they are asked for."""
 
-    def __init__(self, owner, batch):
-        self._owner = owner
-        self._batch = batch
+    def __init__(self, leaves):
+        self._leaves = leaves
 
     def __getitem__(self, name):
-        shares = [share[name] for share in self._batch.replicas]
-        if not all(isinstance(share, _core.DenseColumn) for share in shares):
-            kind = type(shares[0]).__name__
-            raise ArgumentError(f"arrays: feature {name!r} is a {kind}; JAX takes arrays of numbers: leave it out", key=name)
-        return self._owner._join([share.numpy() for share in shares])
+        self._leaves.append(name)
+
+
+class _Answers:
+    """Columns whose arrays come in that order."""
+
+    def __init__(self, arrays):
+        self._arrays = arrays
+
+    def __getitem__(self, _name):
+        return next(self._arrays)
+
+
+def _shares(leaf, batch):
+    """The numpy arrays of a leaf, one for each device."""
+    if isinstance(leaf, Weight):
+        return [leaf.of(share[leaf.name].numpy()) for share in batch.replicas]
+    shares = [share[leaf] for share in batch.replicas]
+    if not all(isinstance(share, _core.DenseColumn) for share in shares):
+        kind = type(shares[0]).__name__
+        raise ArgumentError(f"arrays: feature {leaf!r} is a {kind}; JAX takes arrays of numbers: leave it out", key=leaf)
+    return [share.numpy() for share in shares]
 
 
 def _devices_in_row_order(sharding):

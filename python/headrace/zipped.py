@@ -141,6 +141,14 @@ class ZippedPipeline:
         for pipeline, own in builtins.zip(self.pipelines, states_of(state, len(self.pipelines))):
             pipeline.load_state_dict(own)
 
+    def get_state(self):
+        """The same as state_dict()."""
+        return self.state_dict()
+
+    def set_state(self, state):
+        """The same as load_state_dict()."""
+        self.load_state_dict(state)
+
 
 def states_of(state, count):
     """The states of the datasets in the one of so many zipped ones, as a list.

@@ -32,7 +32,8 @@ with hr.jax.arrays(dataset, sharding, structure={"x": "x", "y": "id", "w": hr.we
         if len(seen) == 20: state = arrays.state_dict()
 assert seen == list(range(100)), seen
 again = hr.jax.arrays(dataset, sharding, structure="id")
-again.load_state_dict(state)
+again.set_state(state)
+assert again.get_state() == state
 assert np.asarray(next(again)).tolist() == list(range(20, 40))
 """
 
@@ -54,10 +55,10 @@ print("ok")
 # What the adapter puts on a device, as (address of the slice in the batch, address of the array on the device).
 NO_COPY = """
 put, addresses = jax.device_put, []
-def noting(share, device):
-    array = put(share, device)
-    addresses.append((share.ctypes.data, array.unsafe_buffer_pointer()))
-    return array
+def noting(shares, devices):
+    arrays = put(shares, devices)
+    addresses.extend((share.ctypes.data, array.unsafe_buffer_pointer()) for share, array in zip(shares, arrays))
+    return arrays
 jax.device_put = noting
 kept = [batch for batch in hr.jax.arrays(dataset, sharding, structure="x")]
 assert len(kept) == 5 and len(addresses) == 20 and all(ours == theirs for ours, theirs in addresses), addresses
