@@ -8,11 +8,13 @@
 - A block directly below `<!-- not run: REASON -->` is left alone.
 - A document with a line `<!-- with servers -->` runs beside a web server (its address in DATA_URL) and an S3 (in AWS_ENDPOINT_URL,
   keys beside it; bucket `training`); both have what data/ has.
+- The python blocks of a document with a line `<!-- needs MODULE -->` run where there is that module.
 
 Usage: check_documents.py [FILE...].
 """
 
 import contextlib
+import importlib.util
 import json
 import os
 import re
@@ -23,6 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^(?:<!-- *(?P<mark>[^>]*?) *-->\n+)?```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS = re.compile(r"^<!-- needs (\w+) -->$", re.MULTILINE)
 TIMEOUT_SECONDS = 120
 
 MAKE_DATA = """
@@ -138,7 +141,10 @@ def check(path):
                 output = _run(["bash", "-euo", "pipefail", "-c", body], ROOT)
                 if output:
                     findings.append(f"{where}: {output}")
-    if pieces:
+    needed = NEEDS.search(path.read_text())
+    if needed and importlib.util.find_spec(needed[1]) is None:
+        print(f"{path.name}: left out, there is no {needed[1]}")
+    elif pieces:
         ran += len(pieces)
         output = run_python(path, pieces, printed)
         if output:
