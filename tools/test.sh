@@ -42,7 +42,7 @@ run_tests() {
   install_packages "${TEST_PACKAGES[@]}"
   step cxx ctest --preset release -j "$(nproc)"
   # A test that hangs shows every thread's stack after faulthandler_timeout (pyproject.toml), then the step is ended.
-  step python timeout -k 10 900 "$PYTHON" -m pytest -p no:cacheprovider tests/python tests/checks
+  step python timeout -k 10 1800 "$PYTHON" -m pytest -p no:cacheprovider tests/python tests/checks
   step layers "$PYTHON" tests/checks/check_layers.py
   step files "$PYTHON" tests/checks/check_files.py
   step format "$PYTHON" tests/checks/check_format.py
